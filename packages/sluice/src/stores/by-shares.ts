@@ -20,7 +20,7 @@ import {
 
 /** A call that is decided by a region's share (its part of rate and burst). */
 export interface ShareCall extends Call {
-  /** The key's state. If the region has no share of the key, `id` names a state that is never written. */
+  /** Names the key's state, as `id` does. But if the region has no share of the key, `id` names a state that is never written. */
   readonly cell: StateId
   readonly shares: KnownShares
   readonly known: KnownShare
@@ -28,7 +28,7 @@ export interface ShareCall extends Call {
 
 export interface SharesUsed {
   readonly view: NonNullable<KnownShares['view']>
-  /** Calls of a state that an earlier call names under another limit. */
+  /** Calls of a state that an earlier call of the batch names under another limit. */
   readonly others: readonly ShareCall[]
 }
 
@@ -93,7 +93,7 @@ export function decideByShares<Options extends CallOptions>(
       const view = await refreshed(first, options)
       if (view === undefined) continue
       const { own, others, varies } = groupsByShare(groups, view.run)
-      // One call to the server cannot convert a key's state for several limits.
+      // One call to the server cannot convert a key's state for several limits, so groups with different limits are sent one after another.
       if (groups.length > 1 && varies) {
         const runs = runsOf(groups)
         if (runs.length > 1) return inOrder(runs, (run) => decideAll(first, run, options))
@@ -165,7 +165,10 @@ interface ByShare extends Pick<SharesUsed, 'others'> {
   readonly varies: boolean
 }
 
-/** If a group equals the one before it, both become the same object, because on a busy key most groups are equal. */
+/**
+ * Replaces the limits of groups by shares. A group that equals the one before it becomes the same object, because on a busy key most are
+ * equal.
+ */
 function groupsByShare(groups: readonly CallGroup[], run: string): ByShare {
   const limits = createLimits()
   let last: ShareCall | undefined
@@ -239,7 +242,7 @@ function ofShares(calls: readonly Call[], key: string): boolean {
   return calls.some(({ id, limit }) => id.key === key && sharesOf(limit) !== undefined)
 }
 
-/** Never passes, because it costs twice the burst. Its state is never written. */
+/** A call of a key of which the region has no share. It never passes, because it costs twice the burst, and its state is never written. */
 function nothing({ id, phase }: Call, shares: KnownShares, known: KnownShare): ShareCall {
   const { limit } = known
   const scope = { text: nothingOf(id.scope.text) }

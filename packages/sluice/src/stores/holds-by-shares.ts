@@ -11,8 +11,8 @@ type SettleGuarded = (change: HoldChange, used: SharesUsed, options: CallOptions
 const READ_ONLY = 1
 
 /**
- * A settlement charges the region's present share of a limit, or gives back as far as that has room. If the server has another share than
- * this process knows, the process reads it and tries again. Nothing changes for a key of which the region has no share any more.
+ * A settlement of a hold charges the region's present share of the key, or refunds it, up to its burst. If the server has another share
+ * than this process knows, the process reads it and tries again. A key of which the region has no share now is left unchanged.
  * @param plain makes changes that need no share
  */
 export function changingByShares(store: string, plain: Store['change'], settle: SettleGuarded): Store['change'] {

@@ -19,10 +19,10 @@ export interface FoundCell {
 }
 
 export interface FoundRegion {
-  /** One life of the server, identified by its process and its replication history. */
+  /** Names one life of the server's data. A restart, restore or promotion begins another. */
   readonly run: string
   readonly now: Micros
-  /** The start of the region's record, by which a process recognizes it; empty if there is no record. */
+  /** The start of the region's record, another after each write, so that processes notice changes; empty without a record. */
   readonly begins: string
   /** As it was stored; undefined if there is none. */
   readonly record: unknown
@@ -65,8 +65,9 @@ export interface RegionPort {
    */
   write(id: StateId | undefined, found: FoundRegion, write: RegionWrite, now: Micros, options?: CallOptions): Promise<number | FoundRegion>
   /**
-   * Writes the same rows again as a new change. The server then decides no call of the key for a process that has not read them. Only the
-   * key's state may have changed since it was read. Returns what is there now; undefined if there is no room for another key with rows.
+   * Writes the same rows again under a new change number, unless anything but the key's state has changed since the read. The server then
+   * decides no call of the key for processes that know only an earlier number. Returns what is there now; undefined if there is no room for
+   * another key with rows.
    */
   touch?(
     id: StateId,
@@ -96,13 +97,13 @@ export interface KnownShare {
   readonly settled: Micros
 }
 
-/** May be out of date, so the server decides by a share only if it has the same share. */
+/** The shares that this process knows. They may be out of date, so the server compares them before it decides a call. */
 export interface KnownShares {
   /** Undefined until the region's record was read. */
   readonly view: { readonly run: string; readonly begins: string; readonly shiftedAt: Micros } | undefined
   shareOf(id: StateId): KnownShare
   refresh(options: CallOptions | undefined): Promise<void>
-  /** Reads a key, and applies to its state how all shares of the region have changed since. */
+  /** Reads a key, and converts its state to the region's present share. */
   settle(id: StateId, options: CallOptions | undefined): Promise<void>
 }
 

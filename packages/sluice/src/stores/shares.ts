@@ -89,7 +89,7 @@ function whole(shares: Shares, group: CallGroup, verdict: GroupVerdict): GroupVe
 }
 
 function decidingNow(decideNow: DecideNow, sharesNow: () => Shares): DecideNow {
-  // The store keeps no reference to the group, so one object serves all calls.
+  // The wrapped store keeps no reference to the group, so one object serves all calls.
   const only: Mutable<Call>[] = [{ id: { scope: { text: '' }, key: '' }, limit: undefined as unknown as AnyLimit, cost: 0, phase: 0 }]
   const single = { calls: only as readonly Call[] }
   return (group, now) => {

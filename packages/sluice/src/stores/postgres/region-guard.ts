@@ -28,7 +28,7 @@ export function guarded(request: Request, used: SharesUsed, now: string, locks: 
   return { statement: `guarded_${program}`, locked: program === 'consume', values: (waiting) => [...guard, ...request.values(waiting)] }
 }
 
-/** Each state with the first call to it, and the ids of their rows. */
+/** Each state with the first call that names it, and the ids of the states' rows. */
 export type ComparedStates = Pick<Request, 'ids'> & { readonly states: readonly { readonly name: string; readonly first: Call }[] }
 
 export function guardValues({ states, ids }: ComparedStates, used: SharesUsed, now: string, locks: boolean): readonly string[] {

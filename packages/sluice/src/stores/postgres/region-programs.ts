@@ -10,7 +10,7 @@ const LEFT = '-'
 /** Arguments of the function `region` if it only reads. */
 const TO_READ = ['', '', '', '0', '', LEFT, LEFT, '0'] as const
 
-/** Replaces states, and rows of sent and received units (parts of limits), only if they have not changed since they were read. */
+/** Reads a key's state, and its rows of sent and received units (parts of its limit). Replaces them only if they have not changed since. */
 export function regionPort(query: Query, statements: Readonly<Record<'region' | 'region_rows' | 'region_needs', Statement>>): RegionPort {
   const cellOf = (id: StateId | undefined): string => (id === undefined ? '' : digestOf(id))
   return {

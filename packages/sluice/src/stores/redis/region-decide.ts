@@ -105,7 +105,7 @@ function guardArguments(
   return guard
 }
 
-/** Successive states with equal shares have common arguments of guard.lua. */
+/** Successive states with equal shares get one common set of arguments for guard.lua. */
 function addRuns(guard: (string | number)[], states: readonly ComparedState[], others: readonly ShareCall[]): void {
   for (let at = 0; at < states.length;) {
     const call = shareCall((states[at] as ComparedState).first)
@@ -150,8 +150,8 @@ function calledName({ cell, known }: ShareCall): string {
 }
 
 /**
- * The program's text begins with the name of the server's run (one life of its data). So a server in another run does not know the program.
- * A call that sends the text also compares the run.
+ * Puts the name of the server's run (one life of its data) before a program's text. A server in another run does not know this text, so the
+ * call must send it. Such a call also compares the run.
  */
 function createGuarded(send: SendKeys) {
   let known: { readonly run: string; readonly programs: Map<string, Loadable | Promise<Loadable>> } | undefined

@@ -18,7 +18,7 @@ export type SendKeys = (
   options: CallOptions | undefined,
 ) => Promise<unknown>
 
-/** A state's key has a brace after the prefix, so it differs from those of a region's data. */
+/** Keys of a region's data. They differ from keys of states, which have a brace after the prefix. */
 export interface RegionKeys {
   /** The key of the beginning of the region's record. */
   readonly record: string

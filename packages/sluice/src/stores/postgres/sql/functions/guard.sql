@@ -9,14 +9,14 @@
 -- planning for each call would take several times as long as running.
 --
 -- locks         false for a peek
--- known_mark    names the run (life of the database's data) that the caller knows; known_changed: the record's last
---               change, likewise
--- shifted_us    when the units (parts of limits) of all cells last changed
+-- known_mark    names the run (life of the database's data), as the caller knows it; known_changed: the number of the
+--               record's last change, as the caller knows it
+-- shifted_us    when the region's units (parts of limits) of all cells last changed
 -- cells         row ids of the states decided by shares. For each: changes, the number of its rows' last change, 0 for
 --               none; slots, its index in ids (from 1), 0 if the region holds nothing of it; plans, the share's plan
 --               id; settled, from when on a bucket without a row is full
--- returns       null if the calls may be decided; otherwise which cells must be read again (index from 1), or 0 for the
---               record
+-- returns       null if the calls may be decided. Otherwise `stale` and the indexes, from 1, of the cells that must be
+--               read again, or 0 for the record
 create function sluice_guard(
   at_us bigint, locks boolean, ids uuid[], known_mark uuid, known_changed bigint, shifted_us bigint, cells uuid[],
   changes bigint[], slots int[], plans bigint[], settled bigint[]

@@ -1,6 +1,6 @@
 -- Reads or replaces the record (what a database knows of its regions) and one cell (a key of a limit): its state, and
--- its rows, which say what units were sent and received. Replaces only if all is as it was read. Locks that
--- sluice_guard takes too keep decisions by shares away meanwhile.
+-- its rows, which say what units were sent and received. Replaces only if all is as it was read. Meanwhile no decision
+-- by shares can run, because sluice_guard needs the same locks.
 --
 -- which         the row id of a cell; empty for none
 -- known_*       what was read, to write: run (life of the database's data); mark and number of the record in one text;
@@ -10,10 +10,10 @@
 -- new_bucket    plan id, zero, rest, seen, keep_for, n, m, burst as an array; empty for no state, `-` to leave it
 -- new_rows      empty for none, `-` to leave them
 -- max_cells     the most cells with rows
--- returns       to read, and if something has changed, JSON: run, time, mark and number of the record, record, state
---               (zero to burst), its version, end of its block, number of the rows, rows. To write: the last change's
---               number, or 0 if there is no room for another cell. Null, with nothing written: another transaction has
---               inserted the state, so the caller calls again
+-- returns       if something is written, the last change's number, or 0 if there is no room for another cell. To read,
+--               and if something has changed, JSON: run, time, mark and number of the record, record, state (zero to
+--               burst), its version, end of its block, number of the rows, rows. Null, with nothing written, if
+--               another transaction has inserted the state: the caller then calls again
 create function sluice_region(
   at_us bigint, which text, known_run text, known_begins text, known_digest text, known_change bigint, new_record text,
   new_bucket text, new_rows text, max_cells bigint
@@ -32,7 +32,7 @@ begin
     -- The commit need not wait for the disk: after a crash the server is in another run, where nothing written before
     -- counts.
     perform set_config('synchronous_commit', 'off', true);
-    -- Keeps decisions by shares away if the state has no row. Otherwise the row's lock does.
+    -- Blocks decisions by shares if the state has no row. If it has one, the lock on the row blocks them.
     perform pg_advisory_xact_lock(uuid_hash_extended(cell, 'sluice_cell'::regclass::oid::bigint));
     perform from sluice_state t where t.id = cell for update;
     if new_record = '' then

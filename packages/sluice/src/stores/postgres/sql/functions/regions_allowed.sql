@@ -1,4 +1,5 @@
--- Under other isolation levels, a transaction that waited for a lock would still see the tables as they were before.
+-- Refuses standbys, and isolation levels other than READ COMMITTED: under those, a transaction that waited for a lock
+-- would still see the tables as they were before.
 create function sluice_regions_allowed() returns void language plpgsql stable as $$
 begin
   if pg_is_in_recovery() then

@@ -15,7 +15,7 @@ local run = begins and string.match(begins, '^%S+') or ''
 -- A record of another server does not count.
 if string.sub(run, 1, #server) ~= server then run = server end
 local names = {}
--- Each list has up to 64 successive changes, and only the first may have none after the cursor, hence `most + 1`.
+-- Each list has up to 64 successive changes. Each but the first has a change after the cursor, so `most + 1` lists are enough.
 local lists = call('ZRANGEBYSCORE', KEYS[5], math.floor(cursor / 64), '+inf', 'LIMIT', 0, most + 1)
 for index = 1, #lists do
   local list, after = KEYS[5] .. ':' .. lists[index], '(' .. string.format('%.0f', cursor)

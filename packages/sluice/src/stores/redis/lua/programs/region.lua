@@ -2,13 +2,13 @@
 -- docs/decisions/0034-regions-on-redis.md explains these words.
 --
 -- KEYS        the region's keys `region`, `region:record`, `region:changes`, `region:rows` and `region:cells`; then, for a cell, its state
--- ARGV[1]     time. To write, then what was read: the run; the beginning of the record; then the new record, empty to leave it. For a cell
---             also: the digest of the state and the number of the rows that were read; the new state in hexadecimal digits; the end of its
---             block, 0 for none; the instant until which it must be kept; the new rows; the most cells. New state and rows are empty for
---             none, and `-` to leave what is there. A state that is left need not be the one that was read
--- returns     to read, or if something has changed, or if the state is left: run, time, the beginning of the record, its rest, state,
---             digest of the state, rows; nil for what is missing. Otherwise the number of this change, or 0 if there is no room for another
---             cell
+-- ARGV[1]     time. To write, also: the run and the beginning of the record, as they were read; the new record, empty to leave it. For a
+--             cell, then: the digest of the state and the number of the rows, as they were read; the new state in hexadecimal digits; the
+--             end of its block, 0 for none; the instant until which it must be kept; the new rows; the most cells. New state and rows are
+--             empty for none, and `-` to leave what is there. If the state is left, its digest is not compared
+-- returns     if the record or a state is written: the number of this change; 0 if there is no room for another cell. To read, or if
+--             something has changed, or if a cell's state is left: run, time, the beginning of the record, its rest, state, digest of the
+--             state, rows; nil for what is missing
 
 -- include: clock.lua
 
@@ -30,7 +30,8 @@ local rows = has_cell and call('HGET', KEYS[4], name)
 local digest = value and redis.sha1hex(value) or ''
 local change = rows and tonumber(string.match(rows, '^%d+')) or 0
 
--- The run is that of the record if this server wrote it. Otherwise the call may propose one for the first record, or a new one is made.
+-- The run (one life of the server's data) is that of the record, if this server wrote the record. Otherwise it is the one that the call
+-- read before and proposes, or a new one.
 local run = string.match(begins, '^%S+') or ''
 if string.sub(run, 1, #server) ~= server then
   local time = call('TIME')
