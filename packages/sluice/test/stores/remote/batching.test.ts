@@ -19,13 +19,16 @@ describe('batches', () => {
   it('take in what arrives meanwhile, and the next is sent before answers are handed out', async () => {
     const { ring, ask, sent, calls } = ringBench()
     const order: string[] = []
-    const first = ring.decide([group(...'abcde')]).then(() => order.push(`answered with ${sent().length} sent`))
+    const first = ring.decide([group('a', 'b', 'c', 'd', 'e')]).then(() => order.push(`answered with ${sent().length} sent`))
     await settle()
     const others = [ask('b'), ask('a')]
     await settle()
-    expect(sent()).toEqual([[...'abcde']])
+    expect(sent()).toEqual([['a', 'b', 'c', 'd', 'e']])
     await calls[0]?.answer()
-    expect(sent()).toEqual([[...'abcde'], ['b', 'a']])
+    expect(sent()).toEqual([
+      ['a', 'b', 'c', 'd', 'e'],
+      ['b', 'a'],
+    ])
     await first
     expect(order).toEqual(['answered with 2 sent'])
     await calls[1]?.answer()
@@ -70,18 +73,21 @@ describe('batches', () => {
 
   it('are two in flight where the first has at most four calls, and no more', async () => {
     const { ring, ask, sent, calls } = ringBench()
-    void ring.decide([group(...'abcd')])
+    void ring.decide([group('a', 'b', 'c', 'd')])
     await settle()
     ask('next')
     ask('and this')
     await settle()
-    expect(sent()).toEqual([[...'abcd'], ['next', 'and this']])
-    for (const key of 'efghi') ask(key)
+    expect(sent()).toEqual([
+      ['a', 'b', 'c', 'd'],
+      ['next', 'and this'],
+    ])
+    for (const key of ['e', 'f', 'g', 'h', 'i']) ask(key)
     await settle()
     expect(sent()).toHaveLength(2)
     await calls.shift()?.answer()
     await calls.shift()?.answer()
-    expect(sent()).toEqual([[...'efghi']])
+    expect(sent()).toEqual([['e', 'f', 'g', 'h', 'i']])
     ask('waits')
     await settle()
     expect(sent()).toHaveLength(1)
@@ -89,7 +95,7 @@ describe('batches', () => {
 
   it('are two in flight where sixteen calls wait, and no more', async () => {
     const { ask, sent, calls } = ringBench()
-    ask([...'first'])
+    ask(['f', 'i', 'r', 's', 't'])
     await settle()
     for (let index = 0; index < 15; index += 1) ask(`k${index}`)
     await settle()
@@ -106,14 +112,14 @@ describe('batches', () => {
 
   it('are two in flight where the first takes longer than two milliseconds, and no more', async () => {
     const { ask, sent, pass } = ringBench()
-    ask([...'first'])
+    ask(['f', 'i', 'r', 's', 't'])
     await settle()
     await pass(1)
     const next = ask('next')
     await settle()
-    expect(sent()).toEqual([[...'first']])
+    expect(sent()).toEqual([['f', 'i', 'r', 's', 't']])
     await pass(2)
-    expect(sent()).toEqual([[...'first'], ['next']])
+    expect(sent()).toEqual([['f', 'i', 'r', 's', 't'], ['next']])
     expect(next.outcomes).toBe('waits')
     ask('third')
     await pass(5)
