@@ -3,7 +3,7 @@ import type { Policy, Rule } from 'sluice/policy'
 /** A client can send another value of these sources, and so get another bucket. */
 const CHOSEN = /^(?:header|query|cookie):/
 
-/** `serve` does not print these warnings: whether they are mistakes depends on the servers in front of the service. */
+/** `serve` does not print these warnings: what they warn of may be right, depending on the servers in front of the service. */
 export function adviceOf(policy: Policy): string[] {
   const enforced = policy.rules.filter(({ mode }) => mode === 'enforce')
   const rotated = enforced.filter((rule) => isChosen(rule) && !enforced.some((other) => !isChosen(other) && covers(other, rule)))

@@ -19,8 +19,8 @@ export interface RemoteEras {
    */
   regionIn(found: FoundRegion): RegionStore
   /**
-   * Replaces the record by what `program` returns, and opens the next era if all regions are ready. Tries again if another process changed
-   * the record.
+   * Replaces the record by what `program` returns. Opens the next era (a time of constant weights) once all regions have ended this one.
+   * Tries again if another process changed the record.
    */
   update(program: (region: RegionStore, now: Micros) => RegionStore, options?: CallOptions): Promise<RegionStore>
   meet(status: Status): Promise<void>

@@ -1,7 +1,8 @@
 -- descriptor  the index in `args` of 1, cost, limit, window, align (0 clock, 1 first, 2 key), ramp, n, m, and the offset at which windows
 --             begin (microseconds). In the first `ramp` microseconds of a window, the limit grows by n micro-tokens in m microseconds
 
--- docs/algorithms/fixed-window.md explains `turn` and the parts of a window, for limits that take turns on a key.
+-- A `turn` below 4 says how much of the limit is used. If limits with windows of different lengths take turns on a key, `turn` is 4 or more,
+-- and a window has parts. docs/algorithms/fixed-window.md explains its values.
 
 local window_until = ...
 
