@@ -34,7 +34,7 @@ export function roughly(window: Micros): { readonly quantum: Micros; readonly qu
 
 /**
  * The shortest quantum (part of a window) with which `weighted` is exact for the limit: a power of ten of microseconds that divides the
- * window. If there is none, a text that says why.
+ * window. Otherwise a text that says why.
  */
 export function quantumOf(limit: MicroTokens, window: Micros): Micros | string {
   const tokens = Math.ceil(limit / MICRO)

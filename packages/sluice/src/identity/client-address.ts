@@ -7,7 +7,7 @@ const PEER: Form = [(value) => value === undefined || value === null || typeof v
 const TRUST: Form = having('what trustProxies gave', 'trusts')
 
 /**
- * The client's canonical address; undefined if there is none, as on a Unix socket. It is the peer, unless the peer is a trusted proxy: then
+ * The client's canonical address; undefined without an address, as on a Unix socket. It is the peer, unless the peer is a trusted proxy: then
  * it is the last untrusted hop of the forwarding header. If a hop is unreadable, the hop to its right counts, because the client cannot
  * choose that one.
  * @param peer null counts as absent

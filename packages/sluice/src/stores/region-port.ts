@@ -8,7 +8,7 @@ export { DIGITS, shortDigest } from '../keys/sha256.ts'
 export interface FoundCell {
   /** Undefined if there is no state. */
   readonly bucket: readonly number[] | undefined
-  /** Identifies the present value of the state; empty if there is none. */
+  /** Identifies the present value of the state; empty without a state. */
   readonly digest: string
   /** Store time at which the key's block ends; 0 for none. */
   readonly ends: Micros
@@ -24,7 +24,7 @@ export interface FoundRegion {
   readonly now: Micros
   /** The start of the region's record, another after each write, so that processes notice changes; empty without a record. */
   readonly begins: string
-  /** As it was stored; undefined if there is none. */
+  /** As it was stored; undefined if nothing was. */
   readonly record: unknown
   readonly cell: FoundCell
 }

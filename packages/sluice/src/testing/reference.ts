@@ -93,7 +93,7 @@ export class Reference {
     return report
   }
 
-  /** As the algorithm encodes a state; undefined if there is none. */
+  /** As the algorithm encodes a state; undefined without a state. */
   numbersOf(id: StateId): readonly number[] | undefined {
     return this.states.get(stateName(id))?.numbers
   }

@@ -10,7 +10,7 @@ export interface PolicyIssue {
   readonly column: number
   /** Path of the field, such as `rules[0].rate`; empty for the whole text. */
   readonly path: string
-  /** The value found, shortened; absent if there is none to show. */
+  /** The value found, shortened; absent without a value to show. */
   readonly value?: string
   /** The allowed values. */
   readonly allowed?: string

@@ -12,7 +12,7 @@ interface Group {
   readonly index: number
 }
 
-/** The index of the first group; Infinity if there is none. */
+/** The index of the first group; Infinity without a group. */
 interface Compared {
   readonly holds: number
   readonly mayHold: number

@@ -8,7 +8,7 @@ import { REPORTED, reportedLimit } from './reported.ts'
 
 /** A state as the program on the server found it. The replay changes `state` after each group. */
 export interface FoundState {
-  /** Undefined if there is none, and for a log, of which the program reports verdicts. */
+  /** Undefined without a state, and for a log, of which the program reports verdicts. */
   state: unknown
   /** The end of the state's block; 0 for none. */
   readonly until: Micros

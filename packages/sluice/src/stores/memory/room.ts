@@ -89,7 +89,7 @@ export class Room {
     if (row !== -1) this.#blocks.remove(row)
   }
 
-  /** As the algorithm's `codec` writes it; undefined if there is none. */
+  /** As the algorithm's `codec` writes it; undefined without a state. */
   stateOf(id: StateId): readonly number[] | undefined {
     for (const states of this.#states) {
       const row = this.#rowOf(states.table, states.tag, id)
@@ -120,7 +120,7 @@ export class Room {
     return false
   }
 
-  /** The row of the id's state under this tag; with an empty tag, of its block. -1 if there is none. */
+  /** The row of the id's state under this tag; with an empty tag, of its block. -1 without such a row. */
   #rowOf(table: Table, tag: AlgorithmTag | '', { scope, key }: StateId): number {
     this.#digester.digest(this.#digester.seed(scope.text + tag), key)
     return table.find(this.#digester.lo, this.#digester.hi)

@@ -1,4 +1,4 @@
--- descriptor  the index in `args` of 2, cost, limit, window, quantum
+-- descriptor  the index in `args` of the number 2 (the kind), cost, limit, window, quantum
 
 -- Returns the end of the current window, its charges, and those of the previous window. An ended window is the previous one for one more
 -- length.

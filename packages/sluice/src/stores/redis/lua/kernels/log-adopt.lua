@@ -1,4 +1,4 @@
--- descriptor  the index in `args` of 3, cost, limit, window, the most entries that are kept
+-- descriptor  the index in `args` of the number 3 (the kind), cost, limit, window, the most entries that are kept
 
 local logs = ...
 local first_after, through = logs.first_after, logs.through

@@ -1,5 +1,6 @@
--- descriptor  the index in `args` of 6; microseconds that the hold lasts; 1 if the record begins as settled, else 0; how many calls of the
---             group, just before the record, it records; for each of them the name of its limit, and the micro-tokens held
+-- descriptor  an index in `args`. There stand, in order: the number 6, which marks a record; microseconds that the hold lasts; 1 if the
+--             record begins as settled, else 0; how many calls of the group, just before the record, it records; for each of them the
+--             name of its limit, and the micro-tokens held
 
 local read_record, record_value = make 'record-value'
 local split = make 'block-value'

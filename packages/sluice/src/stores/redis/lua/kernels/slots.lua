@@ -1,7 +1,7 @@
 -- docs/stores/redis.md has the form of a value, docs/algorithms/concurrency.md its numbers.
 --
--- descriptor  the index in `args` of 7, cost, limit, microseconds that a slot is held, 1 if there is a holder or 0 if not, the holder's id
---             in two numbers
+-- descriptor  the index in `args` of the number 7 (the kind), cost, limit, microseconds that a slot is held, 1 if there is a holder or 0
+--             if not, the holder's id in two numbers
 
 local split, block_value, blocked = make 'block-value'
 

@@ -1,8 +1,9 @@
--- descriptor  the index in `args` of 1, cost, limit, window, align (0 clock, 1 first, 2 key), ramp, n, m, and the offset at which windows
---             begin (microseconds). In the first `ramp` microseconds of a window, the limit grows by n micro-tokens in m microseconds
+-- descriptor  the index in `args` of the number 1 (the kind), cost, limit, window, align (0 clock, 1 first, 2 key), ramp, n, m, and the
+--             offset at which windows begin (microseconds). In the first `ramp` microseconds of a window, the limit grows by n
+--             micro-tokens in m microseconds
 
--- A `turn` below 4 says how much of the limit is used. If limits with windows of different lengths take turns on a key, `turn` is 4 or more,
--- and a window has parts. docs/algorithms/fixed-window.md explains its values.
+-- `turn` says how limits with windows of different lengths have used one key. Below 4: one limit has. 4: several have, in one window.
+-- 5 and 6: a limit with shorter windows takes its tokens in parts of the window; at 6, one with longer windows finds no tokens left.
 
 local window_until = ...
 
@@ -48,8 +49,8 @@ local function begun(finish, window, turn, descriptor)
   return own, length, 0
 end
 
--- Returns the start of the present part, what was taken before it, what was taken in it, window and turn. If the count would become
--- inexact, the window begins with this part, and turn is 6.
+-- Returns the start of the present part, what was taken before it, what was taken in it, window and turn. If the count would
+-- exceed 2^53, and so be inexact, the window begins with this part, and turn is 6.
 local function part_of(finish, count, window, turn, descriptor)
   local limit, length, part = args[descriptor + 2], args[descriptor + 3], 0
   if turn >= 5 and length < window then

@@ -2,8 +2,8 @@
 -- one call to a bucket, then the record of its hold.
 --
 -- KEYS        the states, each once
--- ARGV        n, m, burst (2 * burst * m is below 2^53); microseconds for which values are kept after they are needed; microseconds that
---             the holds last; 1 if they begin as settled, else 0; the name of the limit. Two forms follow:
+-- ARGV        the rate (n micro-tokens in m microseconds); burst in micro-tokens (2 * burst * m is below 2^53); microseconds for which
+--             values are kept after they are needed; microseconds that the holds last; 1 if they begin as settled, else 0; the name of the limit. Two forms follow:
 --             - the cost, at most two bursts, and the micro-tokens held: if all costs are equal, and each group has a bucket of its own,
 --             which its record follows in KEYS
 --             - otherwise for each group the indexes of its bucket and record, then its cost and what is held
