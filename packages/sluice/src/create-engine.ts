@@ -42,7 +42,7 @@ export function createEngine(options: EngineOptions): Engine {
     hashKeys: options.hashKeys ?? hashKeys(),
     random,
     secret: systemSecret,
-    // A local fallback grants each limit once more, which counts for `maxOvergrant` of the rules.
+    // 'shared' makes `maxOvergrant` of the rules count what the local fallback of each process grants beyond the limits.
     storeKind: local === undefined ? 'process' : 'shared',
   })
 }

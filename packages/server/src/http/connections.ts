@@ -74,7 +74,7 @@ export function watchConnections(
     get turnedAway() {
       return turnedAway
     },
-    /** Holds responses back until `drain`: clients that wait for one open no new connections, so the port can be closed. */
+    /** Holds back all responses until `drain`, so that clients open no new connections, which the closed port would refuse. */
     pause: gate.pause,
     /** Closes the port, and cuts off responses that take longer than `ms` milliseconds. */
     async drain(ms: number) {

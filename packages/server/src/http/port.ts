@@ -56,7 +56,8 @@ export function openPort(server: Server, { host, port }: ListenAt): Promise<numb
 
 /**
  * Closes a port without losing connections: normally the system resets those that are not accepted yet.
- * @param turn resolves when connections and requests under way have arrived
+ * @param arrived how many connections and requests have arrived so far; the port is closed when this number stops growing
+ * @param turn resolves after a turn of the event loop, in which more of them may arrive
  */
 export async function closePort(server: Server, arrived: () => number, turn: () => Promise<void>): Promise<void> {
   const until = performance.now() + MAX_WAIT_MS

@@ -22,7 +22,7 @@ export interface Activity {
 
 /** Milliseconds for which a view (what a client has left of a limit) is kept. */
 const KEPT_MS = 60_000
-/** Views are recorded this long after a report, because later nobody may read them. */
+/** Views are recorded until this many milliseconds after somebody last read them. */
 const WATCHED_MS = 10_000
 /** Rules of replaced policies count too. */
 const MAX_RULES = 1_000

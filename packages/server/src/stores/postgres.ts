@@ -72,7 +72,7 @@ async function readOnly<T>(pool: Pool, work: (query: Query) => Promise<T>): Prom
     await client.query('begin transaction isolation level repeatable read, read only')
     return await work(async (text, values) => (await client.query(text, [...(values ?? [])])).rows as Row[])
   } finally {
-    // Nothing has changed, so no commit. A connection that fell silent cannot be used again, so the connection is dropped.
+    // Closes the connection, which ends the transaction; nothing was written. After a query without an answer, ROLLBACK would hang too.
     client.release(true)
   }
 }

@@ -106,7 +106,7 @@ export const slidingWindowCounterKernel: Algorithm<CounterPlan, CounterState> = 
   },
   /**
    * Gives unused tokens back to the window of the charge, unless it is older than the previous one. Charges additional use to the previous
-   * window if the charge was in it, otherwise to the current one, up to twice the limit.
+   * window if the charge was in it, otherwise to the current one. The count of either window grows to at most twice the limit.
    */
   settle(plan, state, now, { held, actual, at }, phase) {
     const { end, current, previous, window } = rolled(plan.window, state, now)

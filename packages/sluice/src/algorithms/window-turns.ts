@@ -23,7 +23,10 @@ export interface FixedWindowState {
   turn: number
 }
 
-/** The window of a charge, or a part of it. `base` was taken before this part, `used` in this part. */
+/**
+ * A window, or a part of it: a longer window of an earlier plan is divided into parts of the current plan's length. Before this part `base`
+ * tokens were taken, in this part `used`.
+ */
 export interface WindowPart extends Omit<FixedWindowState, 'count'> {
   start: Micros
   base: MicroTokens
@@ -94,8 +97,8 @@ function lastPart({ window }: Plan, longer: Micros): number {
 }
 
 /**
- * Whether the count starts again with this part (`SPENT`), because it might exceed 2^53 - 1. Penalties raise the count of a part to twice
- * the limit.
+ * Whether the count of tokens over all parts has to start again from 0 with this part, because it might exceed 2^53 - 1. Penalties raise
+ * the tokens taken in one part to at most twice the limit.
  */
 export function isSpent({ limit }: Plan, turn: number, base: MicroTokens): boolean {
   return turn === SPENT || (turn === ABSENT && base > Number.MAX_SAFE_INTEGER - 2 * limit)

@@ -4,7 +4,7 @@ import type { Micros } from '../time/micros.ts'
  * - `allowed`: the request may pass.
  * - `denied`: a limit is used up, or the key is blocked.
  * - `impossible`: the cost is above the capacity, or the request cannot be read.
- * - `undecided`: the store could not answer; the failure policy set `allowed`.
+ * - `undecided`: the store could not answer. The field `allowed` is what the failure policy says.
  */
 export type Outcome = 'allowed' | 'denied' | 'impossible' | 'undecided'
 

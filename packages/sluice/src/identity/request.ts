@@ -19,8 +19,8 @@ export interface RequestFacts {
   /** As node's `request.headers`; of a `Headers` object use `Object.fromEntries(request.headers)`. */
   readonly headers: Headers
   /**
-   * Names and values alternating, by line, as in node's `rawHeaders`. Without them, a value with a comma counts as several lines, unless it
-   * is a list.
+   * Names and values alternating, by line, as in node's `rawHeaders`. Without them, a value in `headers` with a comma counts as several
+   * lines; each element of an array is one line.
    */
   readonly rawHeaders?: readonly string[] | null | undefined
   /** The socket's peer; if trusted, forwarding headers are read. */

@@ -132,7 +132,7 @@ function createTimed(store: Store, clock: Time) {
   const deadlines = createDeadlines(clock)
   return <T>({ deadline, stretch }: CallOptions, call: Promise<T>): Promise<T> => {
     if (deadline === undefined) return call
-    // `latest` has its own timer only if `deadline` passes: most answers come before, and close deadlines share a timer.
+    // The timer of `latest` is started when `deadline` has passed: most answers come earlier, and would need only one timer.
     const latest = stretch === true ? Math.max(deadline, clock.monotonic() + STRETCHED_MS) : deadline
     return new Promise<T>((resolve, reject) => {
       // One function for all steps: each further one would cost every call as much as a promise.

@@ -19,7 +19,7 @@ import { type HoldBound, isFull, openHold } from './hold-bound.ts'
 import { takesSlots } from './holders.ts'
 import { type Answered, decideGroup, decideGroups, type Deciders, type Resolved } from './on-failure.ts'
 
-/** A charge that may be settled later, or else ends by itself after `micros`. */
+/** A charge that may be settled within `micros`. After that, its tokens stay charged, and its slots are free again. */
 export interface NewHold {
   /** Different limiters may use the same id for different holds. */
   readonly limiter: string

@@ -18,9 +18,9 @@ export interface ParseOptions {
   readonly format?: 'yaml' | 'json'
   /** The name of the policy in messages; no file is opened. */
   readonly filename?: string
-  /** Whether a bundle is refused for what is otherwise only a warning, such as unknown fields. */
+  /** Whether a policy in Fairvisor's format (a bundle) is refused for what is otherwise only a warning, such as unknown fields. */
   readonly strict?: boolean
-  /** Milliseconds since 1970, for bundles that expire; default: now. */
+  /** Milliseconds since 1970, for policies in Fairvisor's format that expire; default: now. */
   readonly now?: number
 }
 
@@ -144,8 +144,9 @@ const COMPILE_FORMS: Readonly<Record<string, Form>> = {
 }
 
 /**
- * Compiles the result of `readPortable` in slices, between which the thread does other work. 250 kB take some hundred milliseconds. Takes
- * `pieces` one by one, so that each can be deserialized in a slice. Rejects with a LimiterError INVALID_OPTIONS for another value.
+ * Compiles the result of `readPortable` in slices, between which the thread does other work. 250 kB take several hundred milliseconds.
+ * Takes `pieces` one by one, so that each can be deserialized in a slice. Rejects with a LimiterError INVALID_OPTIONS if `portable` was not
+ * returned by `readPortable`.
  */
 export async function compilePolicy(portable: PortablePolicy, options: CompileOptions = {}): Promise<Policy> {
   requireForm('compilePolicy', 'portable', portable, PORTABLE)

@@ -13,7 +13,7 @@ export interface HoldWrite {
 
 /**
  * Computes which states a `settle` or `extend` writes, and what it reports.
- * @param limits with the algorithms that decide the store's states
+ * @param limits one for each call; their algorithms can read `states`
  * @param states as stored: that of the record, then that of each call
  * @param slots for each call the index of the first call that has the same state
  */

@@ -21,7 +21,7 @@ export function changingByShares(store: string, plain: Store['change'], settle: 
       const view = await refreshed(first, options)
       if (view === undefined) continue
       const own = { ...change, id: recordIn(view.run, change.id) }
-      // An extension changes no charges, nor does a settlement with `stands`. Neither needs a share.
+      // An extension changes no charges, nor does a settlement with `stands`. So neither needs the region's shares of the buckets.
       if (own.kind === 'extend' || own.stands === true) return only(await plain([own], options))
       const calls = change.calls.map(byShare)
       const read = async (): Promise<HoldReport | undefined> => {

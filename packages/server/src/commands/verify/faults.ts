@@ -51,8 +51,8 @@ export interface FaultFinding {
 }
 
 /**
- * What the store admitted under `deny` over all faults, by its own clock. A store that lost its states between two faults would exceed only
- * this total.
+ * What the store admitted under `deny` from the first fault to the last, by its own clock. This shows a store that loses its states between
+ * two faults, which the figures of the single faults do not.
  */
 export type WholeRun = Pick<
   Awaited<ReturnType<typeof findingsOf>>,

@@ -9,7 +9,7 @@ export function readList(value: Value, form: string): Value | undefined {
 }
 
 /**
- * Refuses a section that Sluice does not implement, unless Fairvisor ignores it too.
+ * Refuses a section that Sluice does not implement, unless it has no effect in Fairvisor either: if it is empty or not enabled.
  * @param kind `switch`: a block in which Fairvisor requires `enabled`
  */
 export function refuseSection(fields: Value, name: string, kind: 'list' | 'block' | 'switch'): void {

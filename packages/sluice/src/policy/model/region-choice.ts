@@ -8,7 +8,7 @@ export const REGION_NAME: RegExp = /^[A-Za-z\d](?:[\w.-]{0,62}[A-Za-z\d])?$/
 export interface RegionChoice {
   /** Name of this region; absent: set when the service is started. */
   readonly self?: string
-  /** All regions in file order; `self` may be missing. Empty if only `weights` names them. */
+  /** The regions that the file lists, in its order. This region may be in the list or not. Empty if only `weights` names regions. */
   readonly peers: readonly RegionPeer[]
   /** By region, its initial part of every limit, in thousandths; absent: equal. */
   readonly weights?: Readonly<Record<string, number>>

@@ -106,7 +106,8 @@ export function createCounters(
       const now = store.now()
       peers.sweep(now)
       spend.sweep(now)
-      // Even without calls the region must notice soon that it is cut off: its parts of limits fill from the moment when it notices.
+      // Even without calls the region must notice soon that it is cut off. It then grants only its parts of the limits, whose buckets begin
+      // empty at the instant when it notices.
       cutSince()
     },
   }

@@ -47,7 +47,7 @@ interface Entry {
   value: number
   /** Store time of the latest call. */
   at: Micros
-  /** The number of the row's latest change. Later changes keep this number until a page is made. 0 after the row was dropped. */
+  /** The number of the row's latest change. All changes between two reads of a peer have the same number. 0: the row was dropped. */
   changed: number
 }
 

@@ -23,7 +23,8 @@ export type Adjust = Extract<Change, { readonly kind: 'adjust' }>
 export interface RemoteCells {
   read(id: StateId, limit: RegionalLimit, options?: CallOptions): Promise<RemoteCell>
   /**
-   * Writes the state and rows that `program` returns for a cell. Returns false if it returns no rows, or if there is no room for the key.
+   * Writes the state and rows that `program` returns for a cell. Returns false, and writes nothing, if it returns undefined or a cell
+   * without rows, or if there is no room for the key.
    */
   transfer(id: StateId, by: RewriteBy, program: (read: Read) => Cell | undefined): Promise<boolean>
   /** Applies to a key's state all changes of weights (eras) since it was written. Removes the key's rows of an earlier era. */

@@ -14,7 +14,7 @@ import { rowTo } from '../rights/transfer.ts'
 export interface RemotePages {
   /** How many keys had rows at the latest page. */
   readonly cells: number
-  /** What was sent to a peer after the change number `cursor`. The region's record must have been read before. */
+  /** What was sent to a peer after the change number `cursor`. This region's record (`RegionStore`) must have been read before. */
   page(to: Region, cursor: number): Promise<Page>
   readonly changedKeys: NonNullable<Ledger['changedKeys']>
 }

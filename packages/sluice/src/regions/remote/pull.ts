@@ -14,7 +14,8 @@ export async function pullRemote(reader: Side, peer: Side): Promise<void> {
   let fits = true
   for (let all = false; !all;) {
     const page = await peer.page(own.region, cursor)
-    // Stops at a page without news: the peer's server was replaced and has no record yet, or it announced more keys and returned none.
+    // Stops at a page without news: the peer's server was replaced and has no `RegionStore` yet, or it announced more keys and
+    // returned none.
     if (page.status === undefined && page.cursor === cursor) return
     cursor = page.cursor
     all = page.status !== undefined

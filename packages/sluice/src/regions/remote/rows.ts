@@ -25,8 +25,9 @@ export function isOfRun({ run }: StoredRows, region: RegionStore): boolean {
 
 /**
  * A short ASCII text, because a server stores one for each key of which units were sent or received. It holds run, era, weight (with `!` if
- * the key is not divided) and limit. For each peer follow its name, `>` with units, tokens, base and limit sent, and `<` with units and
- * tokens received. Numbers have base64url digits. Of what was sent, the limit is left out if it is the key's, and then the base if it is 0.
+ * the key is not divided) and limit. For each peer follow its name, `>` with units, tokens, `base` (see `Sent`) and limit sent, and
+ * `<` with units and tokens received. Numbers have base64url digits. After `>`, the limit is left out if it is the key's. If the base is 0
+ * too, both are left out.
  */
 export function encodeRows({ run, policy, rows }: StoredRows): string {
   const { era, weight, whole, sent, received } = rows

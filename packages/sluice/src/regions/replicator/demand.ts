@@ -17,12 +17,12 @@ export interface Gift {
 
 /** Each region gets this multiple of its need if units suffice. */
 const MARGIN = 1.1
-/** Units for the margin alone are sent only if a peer lacks at least this fraction of its need plus margin. */
-const DEAD_BAND = 0.1
 /**
- * A peer with too few units for its need is sent units once it lacks this many. Or `DEAD_BAND` of its need plus margin, if that is less.
+ * A peer that has too few units for its need is sent units once it lacks this many, or this fraction of its need plus margin. No units are
+ * sent for the margin alone.
  */
 const MIN_GIFT: number = UNITS / 100
+const MIN_GIFT_FRACTION = 0.1
 /** Units that a region without calls keeps for its first call. */
 const RESERVE: number = UNITS / 100
 
@@ -42,13 +42,12 @@ export function giftsOf(own: Demand, peers: readonly Demand[], reserve: number =
   const keep = Math.max(reserve, Math.min(own.need * margin, fair))
   const left = Math.max(0, Math.floor(own.units - keep))
   const lacking = peers
-    .map(({ region, units, need }) => ({
-      to: region,
-      denies: units < need,
-      wanted: Math.min(need * margin, UNITS),
-      lacks: Math.round(Math.min(need * margin, UNITS) - units),
-    }))
-    .filter(({ denies, wanted, lacks }) => lacks > 0 && lacks >= (denies ? Math.min(MIN_GIFT, wanted * DEAD_BAND) : wanted * DEAD_BAND))
+    .filter(({ units, need }) => units < need)
+    .map(({ region, units, need }) => {
+      const wanted = Math.min(need * margin, UNITS)
+      return { to: region, wanted, lacks: Math.round(wanted - units) }
+    })
+    .filter(({ wanted, lacks }) => lacks > 0 && lacks >= Math.min(MIN_GIFT, wanted * MIN_GIFT_FRACTION))
   const lack = lacking.reduce((sum, { lacks }) => sum + lacks, 0)
   return lacking
     .map(({ to, lacks }) => ({ to, units: lack <= left ? lacks : Math.floor((left * lacks) / lack) }))

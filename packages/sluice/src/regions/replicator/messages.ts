@@ -25,7 +25,7 @@ export interface RegionPage {
   readonly to: string
 }
 
-/** A request for what the receiver has sent since a position (`rows`), and a report of what the sender needs. */
+/** A request for the receiver's rows (units that it gave to the sender) since a position, and a report of what the sender needs. */
 export interface Pull {
   readonly from: Region
   readonly to: Region

@@ -14,7 +14,7 @@ export interface Metering {
   meter: Meter | undefined
 }
 
-/** Lets the meter count the store's calls. Calls that pass cost no time while no key is counted. */
+/** Lets the meter count the store's calls. It counts a key after a denial of it. While it counts no key, allowed calls skip the meter. */
 export function metered<T extends Store>(store: T, metering: Metering): T {
   const decideNow = store.decideNow?.bind(store)
   const decide = store.decide.bind(store)

@@ -30,7 +30,7 @@ export function currentCell(store: RegionStore, cell: Cell, limit: RegionalLimit
   return { time, units, bucket, rows }
 }
 
-/** The region's units of a cell. At every instant, all regions together hold at most UNITS of it. */
+/** The region's units of a key. At every instant, all regions together hold at most UNITS of each key. */
 export function unitsOf(store: RegionStore, cell: Cell, limit: RegionalLimit): number {
   return unitsAfter(store, lastShift(store), cell.rows, limit)
 }
@@ -146,7 +146,7 @@ function partsOf(bucket: BucketState, units: number, time: Micros): bigint {
   return levelAt(bucket.plan, filled(bucket.plan, bucket, at), at)
 }
 
-/** Units held right after a shift (close or open of an era). */
+/** Units held right after a shift: the open or close of an era, in which the regions' weights stay the same. */
 function unitsAfter(store: RegionStore, shift: Shift, rows: Rows | undefined, limit: RegionalLimit): number {
   const weight = weightAfter(store, shift, limit)
   if (rows === undefined || rows.era !== shift.era) return weight

@@ -12,7 +12,7 @@ export interface RegionalLimit {
   readonly whole: BucketPlan
   /**
    * A hash of the key, below 2^32, the same in all regions. If the limit is too small to be divided, the hash chooses the region that
-   * begins an era with all units of the key. Undefined: the limit counts as divided.
+   * holds all units of the key at first, and again after each change of weights. Undefined: the limit counts as divided.
    */
   readonly hash?: number
   /**
@@ -59,7 +59,7 @@ export function limitNamed(policy: string): RegionalLimit | undefined {
   return limit
 }
 
-/** Adds a key's hash to a limit. If the limit is not divided, the hash chooses the region that begins an era with all units of the key. */
+/** Adds a key's hash to a limit, see `RegionalLimit.hash`. */
 export function keyedLimit(limit: RegionalLimit, hash: number): RegionalLimit {
   return limit.hash === hash ? limit : Object.freeze({ ...limit, hash })
 }

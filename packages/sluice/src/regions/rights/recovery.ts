@@ -63,9 +63,9 @@ export function greet(store: RegionStore, guest: Hello): { readonly store: Regio
 }
 
 /**
- * Handles an answer to a hello: with this peer, the store now exchanges units only with the run (life of the store) that answered. Once all
- * peers have answered, a store that just started is `closed` in the latest era of any peer. It still holds nothing, because its earlier run
- * may have sent its units away.
+ * Handles an answer to a hello: with this peer, the store now exchanges units only with the run (life of the store) that answered. A store
+ * that just started is `learning` until all peers have answered. Then it joins the latest era (time of constant weights) of any peer, as
+ * `closed`: the era ends. It still holds nothing, because its earlier run may have sent its units away.
  */
 export function learn(store: RegionStore, answer: Answer): RegionStore {
   const { from, run } = answer
@@ -89,9 +89,9 @@ export function relearn(store: RegionStore, status: Status): RegionStore {
 }
 
 /**
- * Whether this store must send a peer a hello, which makes it known there. A store that just started (`learning`) sends one to each peer
- * until that peer answers. Later, it sends one only to a peer that it does not know: until two stores know each other, no era of both can
- * end.
+ * Whether this store must send a peer a hello. The hello makes this store known to the peer, and the answer makes the peer known here. A
+ * store that just started (`learning`) sends one to each peer until that peer answers. Later, it sends one only to peers that it does not
+ * know, because weights cannot change while two stores do not know each other.
  */
 export function mustGreet(store: RegionStore, peer: Region): boolean {
   if (store.replaced === true) return false

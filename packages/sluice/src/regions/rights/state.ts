@@ -48,7 +48,7 @@ export interface RegionStore {
   readonly replaced?: true
 }
 
-/** Enough for a cell that was last used in the previous era. */
+/** The close and open of the last two eras. A cell that was not used since before them starts from empty. */
 export const MAX_SHIFTS = 4
 
 /** One key of one limit in one region. */

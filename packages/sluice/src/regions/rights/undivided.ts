@@ -43,8 +43,8 @@ export function keyed<T extends { readonly limit: RegionalLimit } | undefined>(k
 const ENDS = new WeakMap<Roster, readonly (readonly [region: Region, end: number])[]>()
 
 /**
- * The region that begins an era with all units of an undivided key. The key's hash chooses it, in proportion to the weights. Undefined if
- * all weights are 0.
+ * The region that holds all units of an undivided key at first, and again after each change of weights. The key's hash chooses it, in
+ * proportion to the weights. Undefined if all weights are 0.
  */
 function homeOf(roster: Roster, hash: number): Region | undefined {
   let ends = ENDS.get(roster)

@@ -35,7 +35,7 @@ export interface Found {
 /** A program's reply does not have the expected form. */
 export class InvalidReply extends Error {}
 
-/** @throws StoreFailure of kind `protocol` in place of InvalidReply, because a corrupt reply must never look like a denial */
+/** @throws StoreFailure of kind `protocol` in place of InvalidReply, so that the failure policy decides */
 export function validated<T>(program: string, reply: unknown, read: () => T): T {
   try {
     return read()

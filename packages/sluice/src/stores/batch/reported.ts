@@ -23,7 +23,10 @@ function kernelOf(algorithm: AnyLimit['algorithm']): Algorithm<Reported, undefin
   return made
 }
 
-/** A wait is shorter by the time since the program decided. After it the call is allowed: without new charges, entries only leave a log. */
+/**
+ * Shortens a reported wait by the time since the server decided. If the wait is over, the call is allowed, because a sliding window log
+ * that is not charged only loses entries.
+ */
 function decide(reported: Reported, _state: unknown, now: Micros): Reported {
   const passed = now - reported.at
   if (reported.outcome !== 'denied' || passed === 0) return reported

@@ -9,7 +9,7 @@ import { type PostgresPort, validPort } from './clients/postgres-port.ts'
 /** How concurrent calls for one state are isolated. */
 export type Concurrency = 'lock' | 'compare-and-swap'
 
-/** Options of the store in PostgreSQL itself. `postgresStore` adds those of the ring. */
+/** Options of `postgresStore` without those of the ring (batches, breaker and caches, see `RingOptions`). */
 export interface BarePostgresOptions {
   /** What `pg(pool)`, `postgresJs(sql)` or `pglite(database)` returns. The caller owns the client and closes it. */
   readonly client: PostgresPort

@@ -32,7 +32,10 @@ export function plainLayout(prefix: string): Layout {
   }
 }
 
-/** States are members of hashes, all states of a key in one hash; logs are strings. The number of the hash is their hash tag. */
+/**
+ * States are members of hashes, all states of a key in one hash; logs are strings of their own. The key's digest gives the number of the
+ * hash. In the names of the hash and of the logs, this number is the hash tag.
+ */
 export function packedLayout(prefix: string, packing: Packing): Layout {
   const slotOfKey = rememberingLast((key) => keySlot(String(packing.hashOf(encodeKey(key)))))
   return {

@@ -90,7 +90,10 @@ export function bucketDigits(numbers: readonly number[]): string {
   return (FORMS['tb'] as (numbers: readonly number[], until: number) => string)(numbers, 0)
 }
 
-/** In hexadecimal digits; empty if there is no state. Only a log contains the end of its block: the program adds it to other values. */
+/**
+ * In hexadecimal digits; empty if there is no state. Only the digits of a sliding window log contain the end of the key's block. The Lua
+ * program adds it to those of other states.
+ */
 function digitsOf({ numbers, tag = '', until, expiresAt }: SwapWrite): string {
   if (numbers.length === 0) return ''
   return FORMS[tag]?.(numbers, until) ?? `03${seven(expiresAt)}${numbers.map((number) => seven(number, SIGNED)).join('')}`

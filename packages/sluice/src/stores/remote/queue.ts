@@ -155,7 +155,7 @@ export class Queue<Item, Answer> {
     })
   }
 
-  /** At least one item, if `room` allows. Returns how many calls were taken. */
+  /** Takes items of a caller up to `share` calls, but at least one item if `room` allows. Returns how many calls these items contain. */
   #advance(caller: Caller<Item, Answer>, share: number, room: number): number {
     let taken = 0
     while (caller.next < caller.items.length) {

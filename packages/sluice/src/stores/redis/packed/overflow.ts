@@ -132,7 +132,10 @@ function denialsOf([only, ...more]: readonly SharedCall[]): SharedDenials | unde
   return more.length === 0 ? only?.states?.denials : undefined
 }
 
-/** One call for each overflow state that this process has not emptied yet. */
+/**
+ * One call for each overflow state (a state that new keys share while the store is full), unless this process has already taken the tokens
+ * that the state starts with.
+ */
 function stillFull(calls: readonly SharedCall[]): SharedCall[] {
   const seen = new Map<SharedStates, Set<string>>()
   return calls.filter(({ call: { id }, states }) => {

@@ -1,6 +1,6 @@
 -- Converts a state to another plan (a limit's numbers), as `adopt` of algorithms/*.ts. plan_id is null if the result
--- equals the initial state. plans: those of the request, because one of them may have written a bucket, and not be in
--- the table yet.
+-- equals the initial state. plans: those of the request. An earlier call of the request may have written
+-- the state under one of them, and new plans are stored in the table only at its end.
 create function sluice_adopt(s sluice_state, plan bigint[], plans bigint[], phase bigint, now_us bigint)
 returns sluice_state language plpgsql stable as $$
 declare

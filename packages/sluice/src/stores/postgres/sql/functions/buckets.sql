@@ -2,7 +2,8 @@
 -- outcomes in the order of the ids. The settings prevent scans of the table: query plans that were made while it was
 -- small would scan it.
 --
--- known_*, shifted_us, settled_us  as of sluice_bucket; known_changes by the order of ids
+-- known_*, shifted_us, settled_us  parameters with the same meaning as those of sluice_bucket
+-- known_changes  the known_change of each id, in the order of ids
 create function sluice_buckets(
   at_us bigint, waiting int, ids uuid[], call_plan_id bigint, n bigint, m bigint, burst bigint, cost bigint,
   spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint, known_mark uuid, known_changed bigint,

@@ -181,8 +181,8 @@ begin
         s.rest := rest;
         s.seen := at;
       elsif kind = 3 then
-        -- Under a block, or for a peek, nothing is charged, so the call gets the view (remaining, replenishAfter,
-        -- resetAfter) before it.
+        -- Under a block, or for a peek, nothing is charged. The call then gets the view (remaining, replenishAfter,
+        -- resetAfter) of the log as it is.
         peeking := not charging or blocked;
         decided := sluice_log_decide(s, was[slot], plan, cost, now_us, size > 1 or peeking, false);
         s := decided.s;

@@ -1,5 +1,6 @@
 -- How much of a counter's previous window still counts, in micro-tokens, rounded up. It falls in steps of one quantum.
--- For a window of another limit, that is the least of 1, 10, 100 ... microseconds that makes at most a million steps.
+-- If an earlier limit with another window wrote the counter, the quantum is the least of 1, 10, 100 ... microseconds
+-- that makes at most a million steps.
 create function sluice_share(s sluice_state, plan bigint[], now_us bigint) returns bigint
 language plpgsql immutable as $$
 declare

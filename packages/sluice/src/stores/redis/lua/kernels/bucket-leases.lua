@@ -9,7 +9,8 @@ local function out_on(leases)
   return out
 end
 
--- Removes the leases that have ended at `time`. Returns zero, rest and the other leases, nil for none.
+-- Removes the leases that have ended at `time`. Returns three values: `zero` and `rest` of the bucket, and the list of the other leases,
+-- nil if there are none.
 local function settle(zero, rest, n, m, burst, leases, time)
   local out, left = out_on(leases), {}
   for _, lease in ipairs(leases) do

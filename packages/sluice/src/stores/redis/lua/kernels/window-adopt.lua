@@ -50,7 +50,7 @@ local function begun(finish, window, turn, descriptor)
 end
 
 -- Returns the start of the present part, what was taken before it, what was taken in it, window and turn. If the count would
--- exceed 2^53, and so be inexact, the window begins with this part, and turn is 6.
+-- exceed 2^53, and so be inexact, the window begins with this part, and the returned turn is 6 (see above).
 local function part_of(finish, count, window, turn, descriptor)
   local limit, length, part = args[descriptor + 2], args[descriptor + 3], 0
   if turn >= 5 and length < window then

@@ -77,7 +77,7 @@ for state = 1, #KEYS do
       elseif member then
         call('HSET', KEYS[state], member, block_value(ends))
       else
-        -- The block has ended by this clock, but perhaps not by the clock of the call that set it.
+        -- The stored block has ended by this call's clock. It is kept, because the clock of the call that set it may be behind.
         call('SET', KEYS[state], block_value(ends), 'KEEPTTL')
       end
     elseif inner ~= '' then

@@ -157,8 +157,8 @@ local function group(at, calls)
     for state, charge in pairs(charges) do logs.charge(state, seen[state], charge) end
     return 1
   end
-  -- Nothing is charged, but states that were converted to a changed limit are written (law 7). The verdicts of logs leave out the costs of
-  -- this group (law 1).
+  -- Nothing is charged, but states that were converted to a changed limit are written (law 7 in ARCHITECTURE.md). The verdicts
+  -- of logs are computed without the costs of this group (law 1).
   add_uncharged(at, calls, head, seen)
   for index = at, at + 2 * calls - 2, 2 do
     local state, descriptor = args[index], args[index + 1]

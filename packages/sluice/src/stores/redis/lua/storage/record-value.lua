@@ -1,10 +1,10 @@
 -- docs/stores/redis.md has the form of this value. A mark is a number that a limit's algorithm needs to settle the hold, 0 for none. Other
--- marks are written as their distance from `at` plus 2^39, in the wide form plus 2^52.
+-- marks are written as mark - at + 2^39, or + 2^52 in the form with wider fields. `at` is the instant of the reservation.
 
 local SHORT, HALF, WIDE_HALF = 1099511627776, 549755813888, 4503599627370496
 
--- Returns `at`, the end of the hold, 1 if it is settled or else 0, and the parts, each { name, held, charged, overage, mark }; nil for any
--- other value.
+-- Returns the instant of the reservation, the end of the hold, 1 if it is settled or else 0, and the parts, each { name, held, charged,
+-- overage, mark }; nil for any other value.
 local function read_record(value)
   local kind, size = value and string.byte(value), value and #value
   if not kind or kind < 8 or kind > 15 or size < 13 then return nil end
