@@ -52,13 +52,9 @@ export interface CountersOptions {
   readonly keptMs: number
 }
 
-export function createCounters(
-  store: RewritingStore,
-  names: readonly Region[],
-  run: Run,
-  { maxCells, cutoffMs, monotonic: own, keptMs }: CountersOptions,
-): Counters {
-  let monotonic = own
+export function createCounters(store: RewritingStore, names: readonly Region[], run: Run, options: CountersOptions): Counters {
+  const { maxCells, cutoffMs, keptMs } = options
+  let { monotonic } = options
   let attached = false
   const peers = createCounterPeers(names, () => monotonic(), keptMs)
   const spend = createSpend(maxCells, peers.readByAll)
@@ -83,7 +79,9 @@ export function createCounters(
       charges.mustCharge(call)
     },
     attach(clock) {
-      peers.shift(clock() - own())
+      const ahead = clock() - monotonic()
+      peers.shift(ahead)
+      cutoff.shift(ahead)
       monotonic = clock
       attached = true
     },

@@ -11,6 +11,8 @@ export interface Cutoff {
   written(at: Micros): void
   /** @param oldest this region knows what all peers had spent up to this instant */
   fresh(oldest: MonotonicInstant): void
+  /** The monotonic clock was replaced by one that is this many milliseconds ahead. */
+  shift(ahead: number): void
 }
 
 /**
@@ -36,6 +38,9 @@ export function createCutoff(cutoffMs: number | undefined, now: () => Micros, mo
     },
     fresh(oldest) {
       if (cutoffMs !== undefined) freshUntil = oldest + cutoffMs
+    },
+    shift(ahead) {
+      freshUntil += ahead
     },
   }
 }

@@ -72,7 +72,10 @@ export function createCounterPeers(names: readonly Region[], monotonic: () => Mo
     },
     shift(ahead) {
       born += ahead
-      for (const peer of peers.values()) peer.readAt += ahead
+      for (const peer of peers.values()) {
+        peer.readAt += ahead
+        if (peer.completeAt !== undefined) peer.completeAt += ahead
+      }
     },
   }
 }
