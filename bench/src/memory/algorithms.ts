@@ -27,7 +27,7 @@ export const algorithms: Part = {
     return {
       readings,
       notes: [
-        'Under `all allowed` the limit is 10^7 tokens a second. The sliding log has a limit of 10,000 in a millisecond, because no machine makes so many calls in a millisecond. Each call to a log removes the entries that have left the window.',
+        'Under `all allowed` the limit is 10^7 tokens a second. A sliding log allows no limit above 10,000, so its limit is 10,000 in a millisecond. No machine makes so many calls in a millisecond. Each call to a log removes the entries that have left the window.',
         `Bytes are heap and external memory of ${figure(KEYS)} keys after a garbage collection, without the texts of the keys. An entry of a log has 16 bytes. A log keeps its entries in one block, whose size doubles when it is full.`,
       ],
     }

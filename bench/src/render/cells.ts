@@ -93,5 +93,8 @@ export function notAudited(rows: readonly Row[]): string[] {
     const { notAudited: reason } = row.overGrant
     reasons.set(reason, (reasons.get(reason) ?? new Set()).add(row.name))
   }
-  return [...reasons].map(([reason, names]) => `Not audited (${reason}): ${[...names].join('; ')}.`)
+  const quoted = (names: ReadonlySet<string>): string => [...names].map((name) => `\`${name}\``).join('; ')
+  return [...reasons].map(
+    ([reason, names]) => `No over-grant was measured in the rows marked \`not audited\` (${reason}): ${quoted(names)}.`,
+  )
 }
