@@ -6,7 +6,7 @@ export const REGION_PATH = '/v1/regions/pull'
 const MAX_PAGE_BYTES = 16_777_216
 
 /**
- * Requests and answers are signed, so the transport need not be secure.
+ * Messages are signed, so forged ones are refused. A signature does not hide callers' keys: use https outside a private network.
  * @param keysNow read at each request, because keys are replaced at run time
  */
 export function createPeers(peers: ReadonlyMap<string, URL>, keysNow: () => RegionKeys): NonNullable<ReplicateOptions['transport']> {

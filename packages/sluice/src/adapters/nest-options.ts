@@ -7,7 +7,7 @@ import { FORMS, type GateOptions, isCounting } from '../http/gate-options.ts'
 import { mergedOptions } from '../http/merged-options.ts'
 import { type NestRequest, type NestResponse, type PlatformRequest, READER } from './nest-platform.ts'
 
-/** The options of every adapter. `Request` is inferred from a function's parameter. */
+/** The options that all adapters share, and `onDenied`. `Request` is inferred from the parameter of a function such as `key`. */
 export interface NestOptions<Request = NestRequest, Response = NestResponse> extends GateOptions<Request, Response> {
   /**
    * Returns or throws the exception that answers a refused request, such as `new HttpException('Slow down.', 429)`. `'wait'`: requests wait
@@ -16,7 +16,7 @@ export interface NestOptions<Request = NestRequest, Response = NestResponse> ext
   readonly onDenied?: ((context: ExecutionContext, decision: Decision) => unknown) | 'wait'
 }
 
-/** The options of `RateLimitModule`, for all routes without options of their own. */
+/** The options of `RateLimitModule`, for all routes. Options of a controller or a route override single ones. */
 export interface RateLimitModuleOptions<Request = NestRequest, Response = NestResponse> extends NestOptions<Request, Response> {
   /** Limiters that routes choose by name: `@RateLimit({ limiter: 'login' })`. */
   readonly limiters?: Readonly<Record<string, NonNullable<GateOptions<Request>['limiter']>>>

@@ -16,7 +16,7 @@ export interface CompiledLimit<P = unknown, S = unknown> {
   readonly windowMs: number
   /** Whether decisions depend on `phaseOf(key)`. If not, callers may pass a phase of 0. */
   readonly phased: boolean
-  /** Set if the limit grows during each window, so that a call that would pass now may be denied later. */
+  /** Set if the limit starts low in each window and grows: a call that would pass now may be denied when the next window begins. */
   readonly ramped?: true
   /** Set if calls may be charged before their tokens are refilled. */
   readonly ahead?: true

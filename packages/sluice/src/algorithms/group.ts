@@ -133,8 +133,8 @@ function passesFrom({ limit: { algorithm, plan }, state, cost, phase, until }: W
 }
 
 /**
- * The first instant from `at` on at which all calls would pass (law 4 in ARCHITECTURE.md). A limit with a ramp may pass now and deny later,
- * so each round checks all calls again. Undefined if no round finds an instant below 2^53.
+ * The first instant from `at` on at which all calls would pass (ARCHITECTURE.md, law 4: waits are exact). A limit with a ramp grows during
+ * each window and is low again in the next, so each round checks all calls again. Undefined if no round finds an instant below 2^53.
  */
 function allPassFrom(calls: readonly WaitingCall[], at: Micros): Micros | undefined {
   let latest = at

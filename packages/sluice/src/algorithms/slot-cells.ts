@@ -1,7 +1,7 @@
 import type { CellBounds, Cells } from './algorithm.ts'
 import type { SlotState } from './slot-state.ts'
 
-/** Estimated bytes of a state outside of its row, without its list of numbers (eight bytes each). */
+/** Estimated bytes of an object in `states`, without the list `holders`, which has eight bytes for each number. */
 const OVERHEAD_BYTES = 120
 
 export function slotCells({ maxBytes }: Pick<CellBounds, 'maxBytes'>): Cells<SlotState> {

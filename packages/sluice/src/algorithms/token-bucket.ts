@@ -206,7 +206,10 @@ export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = kernel({
   },
 })
 
-/** When no earlier plan needs the state any more. A debt begins to refill only at `zero`. */
+/**
+ * When the bucket would be full under every earlier limit of the key, so that its state need not be kept for them. A bucket in debt fills
+ * from `zero` on, when the debt is paid.
+ */
 export function keptUntil({ zero, seen, keepFor }: BucketState): Micros {
   return Math.min(Math.max(seen, zero) + keepFor, Number.MAX_SAFE_INTEGER)
 }
@@ -229,8 +232,8 @@ export function bucketWith(plan: BucketPlan, level: bigint, time: Micros, keepFo
 }
 
 /**
- * The state's `zero` and `rest`, or those of a full bucket if they are later. `keepFor` is 0 if the bucket is full and no earlier plan
- * needs the state.
+ * The state's `zero` and `rest`, or those of a full bucket if they are later. `keepFor` is 0 if the bucket is full, also under every
+ * earlier limit of the key (`keptUntil`).
  */
 export function filled(plan: BucketPlan, state: BucketState | undefined, time: Micros): Omit<BucketState, 'seen' | 'plan'> {
   const { rest } = plan.emptyBefore

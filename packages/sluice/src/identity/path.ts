@@ -60,8 +60,9 @@ export function withoutAuthority(path: string): string {
 }
 
 /**
- * Decodes printable ASCII, because most upstreams read `%40` as `@`. `#`, `%`, `/`, `;`, `?` and `\` stay encoded, because they separate
- * parts of a target, and `*`, so that a pattern can name it. A second call changes nothing.
+ * Decodes escapes of printable ASCII, because most upstreams read `%40` as `@`. Escapes of `#`, `/`, `;`, `?` and `\` stay, because these
+ * characters separate parts of a target. `%25` stays, so that it does not become part of another escape. `*` is encoded, because a
+ * pattern's `*` is a wildcard. A second call changes nothing.
  */
 export function encodePath(path: string): string {
   return path.replace(/%([\da-f]{2})|[%*]|[^!-~]+/gi, (found, hex: string | undefined) => {

@@ -35,7 +35,7 @@ export function keyedDigester(k0: number, k1: number): Digester {
     const { length } = text
     const even = length & ~1
     for (let index = 0; index <= even + rounds; index += 2) {
-      // One more word has the text's length, so no text is a prefix of another. The words of the final rounds are zeros.
+      // One more word has the text's length, so texts of different lengths have different words. The words of the final rounds are zeros.
       let m = 0
       if (index < even) m = text.charCodeAt(index) | (text.charCodeAt(index + 1) << 16)
       else if (index === even) m = (length << 16) | (length > even ? text.charCodeAt(even) : 0)

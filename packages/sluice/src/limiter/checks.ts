@@ -101,9 +101,8 @@ function createDecideNow(parts: CheckParts, finish: Finish, start: () => Stopwat
 type Finish = ReturnType<typeof createFinish>
 
 /**
- * The group is read before this returns, so the caller may reuse it.
- * @param watch if passed, observers are notified of `resolved`
- * @param as the verdict for the decision, if another one
+ * The returned function reads the group before it returns, so its caller may reuse the group. With `watch`, it notifies observers of
+ * `resolved`. `as` is the verdict that the decision shows, if not `resolved`.
  */
 function createFinish({ name, limits, clock, deciders }: CheckParts, listening: readonly Listening<'onDecision'>[]) {
   const report = (resolved: Resolved, group: CallGroup, decision: Decision, { started, ended }: Stopwatch): void => {

@@ -81,7 +81,8 @@ export class StaleShares extends Error {
 }
 
 /**
- * The server decides only if it has the shares that this process knows. Otherwise the process reads them and sends the groups again.
+ * Groups are decided by the region's shares (its parts of buckets) that this process knows. If they have changed on the server, nothing is
+ * charged, and the process reads them and sends the groups again.
  * @param decide throws StaleShares if the server has other shares
  */
 export function decideByShares<Options extends CallOptions>(
@@ -166,8 +167,8 @@ interface ByShare extends Pick<SharesUsed, 'others'> {
 }
 
 /**
- * Replaces the limits of groups by shares. A group that equals the one before it becomes the same object, because on a busy key most are
- * equal.
+ * Replaces each limit that is divided among regions by this region's share. Equal groups in a row, as most are on a busy key, become one
+ * object.
  */
 function groupsByShare(groups: readonly CallGroup[], run: string): ByShare {
   const limits = createLimits()
@@ -177,7 +178,7 @@ function groupsByShare(groups: readonly CallGroup[], run: string): ByShare {
     if (isRecord(limit)) return ofShares(calls, id.key) ? { ...call, id: recordIn(run, id) } : call
     const shares = sharesOf(limit)
     if (shares === undefined) {
-      // Only states of token buckets can also be named by a limit that has shares.
+      // Regions divide only token buckets, so a scope of any other algorithm has no shares.
       if (limit.algorithm.tag === 'tb') limits.note(id.scope, limit)
       return call
     }

@@ -17,7 +17,7 @@ export interface DividedStore extends Store {
  * denial would wrongly say that the quota is used up.
  *
  * Bound G, the most tokens that n processes can grant beyond the limit over an interval of length T: max(0, n / nodes - 1) * (burst + rate
- * * T). It does not include what the failed store granted.
+ * * T). G does not include what another store grants before and after an outage in which this store replaces it.
  * @param nodes the number of processes, or a function that returns it. A new number counts as a change of the limit
  * @throws LimiterError INVALID_OPTIONS
  */

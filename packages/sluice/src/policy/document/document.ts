@@ -129,7 +129,9 @@ const SCALAR_FOLLOWS = '\u001f'
 /** The first characters of anchors, aliases, tags and directives. */
 const REFUSED = /^[&*!%]/
 
-/** Recognizes lexemes that certainly cause a refusal. They are counted before nodes are built, because building nodes takes longer. */
+/**
+ * Recognizes lexemes that certainly cause a refusal. `compose` reads on after the first, to report several, but stops after `MAX_MISTAKES`.
+ */
 function mistakeFinder(): (lexeme: string) => boolean {
   let before = ''
   return (lexeme) => {

@@ -14,16 +14,16 @@ import type { Cell, RegionStore } from '../rights/state.ts'
 import { inDoubt } from '../rights/transfer.ts'
 import { keyed } from '../rights/undivided.ts'
 
-/** A cell is one key of one limit. */
+/** The limit of a cell (one key of one limit), or a function that finds it. */
 export type CellLimit = OwnLimit | ((cell: Cell) => OwnLimit)
 
-/** A cell is the state of a key in the store, and the key's rows: what was sent and received of it. */
+/** Changes cells. A cell has the key's state in the store, and the key's rows: records of the units sent and received. */
 export interface EscrowCells {
   /** Returns false, with nothing stored, if `program` returned nothing, or if the store has no room. */
   rewrite(id: StateId, by: CellLimit, program: (cell: Cell, own: OwnLimit, now: Micros) => Cell | undefined): boolean
   /**
-   * Notes the limit of a key's present call. If the last call had another limit and the key has no state, its full bucket of that limit is
-   * first stored as a state. Returns false if the stored state is still one of another limit, or if the store has no room.
+   * Notes the limit of a key's present call. If the last call had another limit and the key has no state, the full bucket of the last limit
+   * is converted to the present one and stored. Returns false if the key has a state that another limit wrote, or if the store has no room.
    */
   noteUse(entry: Entry, whole: AnyLimit, limit: RegionalLimit): boolean
   /**

@@ -33,7 +33,7 @@ export function isOther({ era }: RegionStore, { rows, fullBy, doubtful }: Entry,
 
 /**
  * The key's stored state, or a full bucket of its last limit. Without a state, undefined if that limit is not known for sure, or if the
- * rows are of an earlier era.
+ * weights of the regions have changed since the rows (records of units sent and received) were written.
  */
 export function bucketOf(region: RegionStore, { rows, fullBy, doubtful }: Entry, state: unknown, now: Micros): BucketState | undefined {
   if (state !== undefined) return state as BucketState

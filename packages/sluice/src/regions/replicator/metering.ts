@@ -14,7 +14,10 @@ export interface Metering {
   meter: Meter | undefined
 }
 
-/** Lets the meter count the store's calls. It counts a key after a denial of it. While it counts no key, allowed calls skip the meter. */
+/**
+ * Passes verdicts to the meter, which counts calls of keys that were denied or that peers request. While the meter has no such key, allowed
+ * calls skip the meter.
+ */
 export function metered<T extends Store>(store: T, metering: Metering): T {
   const decideNow = store.decideNow?.bind(store)
   const decide = store.decide.bind(store)

@@ -97,8 +97,8 @@ export function explicitBucket({ bucket, units, time }: CurrentCell, limit: Regi
 }
 
 /**
- * The bucket of a key without a stored state. It is full under the key's last limit only: under another limit, peers may have spent the
- * tokens of units that they sent.
+ * The bucket of a key without a stored state, full under the limit of the key's last call. Under another limit it might not be full: peers
+ * may have used up their shares under that limit before they sent units here.
  */
 export function fullBucket(store: RegionStore, rows: Rows, last: RegionalLimit, now: Micros): BucketState {
   return explicitBucket(currentCell(store, { bucket: undefined, rows }, last, now), last)

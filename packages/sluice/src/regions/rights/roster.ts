@@ -10,8 +10,8 @@ export type Gone = readonly [region: Region, run: Run]
 export interface Roster {
   readonly version: number
   /**
-   * Units of every key at the start of the era; together at most UNITS. When an era ends, the others wait for all regions in it, also for
-   * those of weight 0.
+   * The units of every divided key that each region holds when the era (a time of constant weights) begins; together at most UNITS. The
+   * next era begins only once all these regions are ready, also those of weight 0.
    */
   readonly weights: ReadonlyMap<Region, number>
   /** No region waits for these runs (lives of stores) when the era of this roster begins. Absent: none. */

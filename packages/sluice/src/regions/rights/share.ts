@@ -13,7 +13,10 @@ type Bucket = Algorithm<BucketPlan, BucketState>
 
 /** A region's share of a bucket, as a limit. Any store that runs kernels (algorithms in TypeScript) can decide it. */
 export interface Share {
-  /** Just after an era began, keys without a state need not be full. Replaced by a simpler limit once all of them are. */
+  /**
+   * After a change of the regions' weights, keys without a state may not be full yet, and this limit computes their tokens. A simpler limit
+   * replaces it once all are full.
+   */
   limit: AnyLimit
 }
 

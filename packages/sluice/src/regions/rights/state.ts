@@ -24,7 +24,10 @@ export interface Shift {
    * these rosters gives it. Undefined: the region holds nothing.
    */
   readonly rosters: readonly Roster[] | undefined
-  /** If true, an era closes: the region keeps at most `units` of each cell. Otherwise it holds exactly `units`. */
+  /**
+   * Whether the shift closes an era (a time of constant weights): the region then keeps what it holds of each divided key, but at most
+   * `units`. Otherwise it holds exactly `units`.
+   */
   readonly cut: boolean
 }
 

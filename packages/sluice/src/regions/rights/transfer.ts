@@ -50,9 +50,9 @@ export function rowTo(store: RegionStore, cell: Cell, to: Region): Row | undefin
 }
 
 /**
- * Adds the units and tokens of a peer's row that were not received before. Undefined if there is nothing new, or nothing may be added.
- * Tokens that were sent under another limit are lost; their units are not.
- * @param doubt set if the cell may have another limit; see `inDoubt`. Then the cell's tokens are lost, too
+ * Adds the units (thousandths of the right to a key's limit) and tokens of a peer's row that were not received before. Undefined if there
+ * is nothing new, or nothing may be added. Tokens that were sent under another limit are lost; units are not.
+ * @param doubt set if the last call of the key may have had another limit. Then the bucket is emptied (`inDoubt`)
  */
 export function merge(store: RegionStore, cell: Cell, limit: RegionalLimit, row: Row, now: Micros, doubt?: Micros): Cell | undefined {
   if (store.phase !== 'open' || row.era !== store.era) return undefined

@@ -14,7 +14,7 @@ export interface SwapRow {
   readonly until: Micros
   /** The tag of the algorithm that wrote the state; absent if unknown. Calls of another algorithm ignore the state. */
   readonly tag?: string
-  /** Set if this version of the library cannot read the row. Groups and changes of the state then fail. */
+  /** Set if this version of the library cannot read the row. Groups with a call of this state, and changes of the state, then fail. */
   readonly failure?: StoreFailure
 }
 

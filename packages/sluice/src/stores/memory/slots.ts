@@ -47,8 +47,9 @@ export function isNew(slot: Slot, dryRun?: DryRun): boolean {
 }
 
 /**
- * A key without a row begins with a copy of its overflow state; undefined if that was never used.
- * @param share whether a key without a row gets its overflow state in any case, because there is no room for a row
+ * The key's state; undefined if unused. A key without a row begins with a copy of its overflow state, which is shared by keys that found no
+ * room.
+ * @param share whether there is no room for a row, so that the overflow state itself decides
  */
 export function read(room: Room, slot: Slot, share: boolean, now: Micros): unknown {
   const { known, lo, limit, id, phase } = slot

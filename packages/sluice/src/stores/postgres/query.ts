@@ -16,7 +16,7 @@ export type Query = (
 ) => Promise<readonly Row[]>
 
 const RETRIES = 2
-/** The most attempts after null replies: one is enough unless the new rows are deleted again. */
+/** The most attempts after null replies (others inserted the same rows first). One is enough, unless those rows are deleted meanwhile. */
 const FIRST_CALL_RETRIES = 8
 /** Milliseconds: the longest random pause after the first conflict, doubled after each further one. */
 const CONFLICT_PAUSE_MS = 2

@@ -11,7 +11,10 @@ import { NEWER_ENDS, readValue } from './value.ts'
 export interface Reply extends Pick<Found, 'now' | 'next'> {
   /** Of each state before the call; null for none. */
   readonly values: readonly (Uint8Array | null)[]
-  /** Whether program and kernels let equally many groups pass. Also false if numbers of the reply were not read. */
+  /**
+   * Whether the program on the server and the replay in TypeScript let equally many groups pass. Also false if numbers of the reply are
+   * left over.
+   */
   isPassed(entries: readonly Pick<BatchEntry, 'passed'>[]): boolean
 }
 

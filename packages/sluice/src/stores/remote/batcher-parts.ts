@@ -26,7 +26,7 @@ export interface BatcherOptions<Item, Answer extends Answered> extends QueueOpti
   /** Resolves with one answer per item, in order. */
   send(items: readonly Item[], options: DecideOptions): Promise<readonly Answer[]>
   readonly sendOptions?: DecideOptions
-  /** Called when a batch has ended. `answers` is empty if it failed for another reason than the store. */
+  /** Called when a batch has ended. `answers` has one for each item, or none if `send` failed by an error that is not a StoreFailure. */
   count(items: readonly Item[], answers: readonly Answered[], how: Counted): void
   /** Called with the failure of items whose deadlines passed before they could be sent again. */
   gaveUp(failure: StoreFailure): void

@@ -138,7 +138,7 @@ export class Batcher<Item, Answer extends Answered> {
     for (; departsAt <= now; departsAt = this.#departsAt(now)) {
       const waiting = this.#queue.weight
       const ranges = this.#next(now)
-      // No caller may be sent yet. The alarm is set for the first that may.
+      // No item in the queue may be sent now. Items that are sent again wait until `notBefore`, for which `#add` has set the alarm.
       if (ranges.length === 0) break
       const flight = flightOf(ranges, now, waiting - this.#queue.weight)
       const { items, deadline } = flight

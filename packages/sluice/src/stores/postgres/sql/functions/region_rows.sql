@@ -1,8 +1,8 @@
 -- Reads, in one snapshot, the rows of cells (keys of a limit) that changed after a cursor, oldest changes first.
 --
 -- since    the number of a change; most: the most cells to return
--- returns  JSON: run (life of the database's data), time, record, number of the last change, for each cell the number
---          of its change and its rows; an empty array if the server is in no run yet
+-- returns  JSON: run (names this life of the database's data), time, the region's record, number of the last change,
+--          for each cell the number of its change and its rows; an empty array until sluice_region has named the run
 create function sluice_region_rows(at_us bigint, since bigint, most bigint) returns text language plpgsql volatile as $$
 begin
   perform sluice_regions_allowed();

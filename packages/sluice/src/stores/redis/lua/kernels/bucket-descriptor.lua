@@ -1,8 +1,8 @@
 -- The limit refills n micro-tokens in m microseconds.
 --
 -- descriptor  the index in `args` of the first number of one of three forms:
---             0, n, m, burst, cost
---             4, n, m, burst, empty, empty_rest, cost, cost_rest: used if products of these numbers would exceed 2^53
+--             0, n, m, burst, the cost in micro-tokens
+--             4, n, m, burst, empty, empty_rest, cost, cost_rest: used if 2 * burst * m exceeds 2^53
 --             5, the numbers of form 4, ahead, micro: for calls that may be charged before their tokens are there
 -- empty       microseconds to fill an empty bucket, rounded up; empty_rest: the n-ths of a microsecond that this added
 -- cost        microseconds to refill the cost, rounded down; cost_rest: the n-ths that this removed

@@ -1,4 +1,5 @@
--- descriptor  the index in `args` of the number 2 (the kind), cost, limit, window, quantum
+-- descriptor  the index in `args` of the first of five numbers: 2 (a sliding-window counter), cost, limit, window, and the quantum, in
+--             which `share` counts the rest of the window (all times in microseconds)
 
 -- Returns the end of the current window, its charges, and those of the previous window. An ended window is the previous one for one more
 -- length.

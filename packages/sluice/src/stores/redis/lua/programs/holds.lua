@@ -73,7 +73,7 @@ local function settle_bucket(state, descriptor, held, actual, mark)
   end
   if more == 0 then return true end
   if more < 0 then
-    -- Only what still fits is given back: the burst less what was refilled since the charge.
+    -- At most the burst less what was refilled since the charge can be given back. If only a part can, hold-change.lua computes it.
     local passed = (now - mark) * n
     if passed > 9000000000000000 or passed < -9000000000000000 then return end
     local room = burst * m - passed

@@ -1,8 +1,8 @@
 -- Reads states and the digests of their values, or writes states if all values still have the digests that were read.
 --
 -- KEYS        the states, each once
--- ARGV[1]     time. To write also, for each state: the digest that was read, empty for none; the new value without its block, in
---             hexadecimal digits, empty for none; the end of the block, 0 for none; the instant until which the state must be kept
+-- ARGV[1]     time. To write also, for each state: the digest that was read, empty for none; the new value, only of a log with its block,
+--             in hexadecimal digits, empty for none; the end of the block, 0 for none; the instant until which the state must be kept
 -- returns     to read: the values, nil for none; their digests; time. To write: 1, or 0 if a value has changed
 
 -- include: clock.lua
@@ -35,7 +35,7 @@ for state = 1, states do
   if value == '' then
     put(state, block_value(ends > now and ends or past), math.max(ends, noticed))
   else
-    -- The value of a log has its block in its head already.
+    -- The value of a log already contains the instant until which its key is blocked.
     if string.byte(value) ~= 2 then value = blocked(value, ends) end
     put(state, value, math.max(ends, expires, noticed))
   end
