@@ -10,8 +10,8 @@ const ORDER = { error: 0, warning: 1, note: 2 } as const
 /** The most limits that the text shows; the JSON contains all. */
 const SHOWN = 20
 /**
- * Opening the folder of `pglite:DIR` would start a second PostgreSQL. Its recovery and checkpoint destroy what a running service writes
- * later.
+ * Opening the folder of `pglite:DIR` would start a second PostgreSQL, whose recovery writes to the log (WAL): later writes of a running
+ * service would be lost.
  */
 const PGLITE_REFUSED =
   'audit: a folder of pglite: cannot be read without being opened for writing, which damages the data of a service that uses it; stop the service and use inspect, or audit a PostgreSQL server'

@@ -2,7 +2,7 @@ import type { ReplicateOptions } from 'sluice/regions'
 import { isPageOf, type RegionKeys, signRequest } from './signatures.ts'
 
 export const REGION_PATH = '/v1/regions/pull'
-/** Bytes. A page (the answer to a request) has at most 1,000 keys of at most 512 characters. */
+/** Bytes; more than a page (the answer to a request) has. */
 const MAX_PAGE_BYTES = 16_777_216
 
 /**

@@ -6,7 +6,7 @@ import { withoutPassword } from './store-name.ts'
 
 export type StoreHealth = ReturnType<typeof followStore>
 
-/** Not about the server: caused by the caller, its queue, another caller's lock, or a full store. */
+/** Failures not of the server but of the caller, its queue, another caller's lock, or a full store. */
 const NOT_THE_SERVER: ReadonlySet<string> = new Set(['aborted', 'overload', 'contention', 'memory'])
 /** Kinds of failures after which the store counts as lost at once. */
 const CERTAIN: ReadonlySet<string> = new Set(['connection', 'unavailable', 'readonly', 'setup'])

@@ -126,7 +126,7 @@ export class RateLimitFilter implements ExceptionFilter<RateLimitException> {
     const response = host.switchToHttp().getResponse<PlatformResponse>()
     const raw = rawResponse(response)
     if (raw.headersSent) {
-      // The response has begun, so its status is final. The code that began it may not end it.
+      // The response has begun, so its status is final. The code that began it might never end it.
       if (!raw.writableEnded) raw.end()
       return undefined
     }

@@ -166,8 +166,7 @@ type Plan = FixedWindowPlan
 type State = FixedWindowState | undefined
 
 /**
- * The window of a charge at `now`. If another plan made the window longer and was not called in it yet (`ABSENT`), only this plan's part of
- * the window at `now`.
+ * The window of a charge at `now`. While a plan with a longer window is not called (`ABSENT`), only the part of its window at `now`.
  */
 function partNow(plan: Plan, state: State, now: Micros, phase: number): WindowPart {
   const part = PART

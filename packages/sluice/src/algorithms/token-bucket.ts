@@ -226,7 +226,7 @@ export function timeOf(state: BucketState | undefined, now: Micros): Micros {
 export function bucketWith(plan: BucketPlan, level: bigint, time: Micros, keepFor: Micros): BucketState {
   const [n, full] = [BigInt(plan.n), BigInt(plan.burst) * BigInt(plan.m)]
   const parts = level < full ? level : full
-  // The refill time of the level, in n-ths of a microsecond.
+  // The refill time of the level in whole microseconds; `parts` is in n-ths.
   const back = -floorDiv(-parts, n)
   return { ...bounded(plan, { zero: time - Number(back), rest: Number(back * n - parts) }, time), seen: time, keepFor, plan }
 }

@@ -119,8 +119,8 @@ export interface Denied extends Base {
   /** Only a bad request has one. */
   readonly detail?: undefined
   /**
-   * Whole milliseconds until every limit would let this cost pass, at the earliest. Absent for slots, and if limits with ramps may never
-   * all let it pass at one instant.
+   * Whole milliseconds until every limit would let this cost pass, at the earliest. Absent for slots, and if limits that grow
+   * within a window (`ramp`) may never all let it pass at one instant.
    */
   readonly retryAfterMs?: number
 }

@@ -86,8 +86,8 @@ export function overrideVerbs(loaded: () => Loaded, live: OverrideTable, now: ()
 }
 
 /**
- * Looks the key up in each form that sources give it, such as the network of an IPv6 address. If an override's rule no longer exists, a
- * value must equal the key exactly. The table is not scanned: it may have thousands of overrides.
+ * Looks the key up in each form that sources give it, such as the network of an IPv6 address. An override whose rule no longer exists must
+ * contain exactly this key. The table is not scanned: it may have thousands of overrides.
  */
 function finder({ policy: { rules }, rulesByName }: Loaded, target: KeyTarget, at: Micros): (table: OverrideTable) => Override[] {
   keyedRules(rules, target)

@@ -31,7 +31,7 @@ export function clientAddress(peer: string | null | undefined, headers: Headers,
   return formatAddress(client)
 }
 
-/** Other headers of a trusted proxy may be trusted too. @throws LimiterError INVALID_OPTIONS */
+/** Whether a trusted proxy sent the request. Other headers may then be trusted too. @throws LimiterError INVALID_OPTIONS */
 export function isTrustedPeer(peer: string | null | undefined, trust: TrustedProxies): boolean {
   requireForm('isTrustedPeer', 'peer', peer, PEER)
   requireForm('isTrustedPeer', 'trust', trust, TRUST)

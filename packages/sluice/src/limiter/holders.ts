@@ -26,7 +26,7 @@ export function takesSlots({ algorithm }: AnyLimit): boolean {
   return algorithm.holding !== undefined
 }
 
-/** Undefined if no slot was granted. If a group is undecided, only the id is returned: the store may have granted slots. */
+/** Undefined if no slot was granted. Only the id if no grant is known and a group is undecided. */
 export function holdOf(id: string, resolved: readonly Resolved[]): Hold | undefined {
   // Allocates less than `flatMap`, and most decisions grant no slot.
   const grants: NonNullable<Verdict['grant']>[] = []

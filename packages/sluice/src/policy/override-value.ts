@@ -24,7 +24,7 @@ export interface OverrideFields {
   readonly window?: number | string
   /** When a fixed window begins: by the clock (`clock`), at its first charge (`first`), or spread by key (`key`). */
   readonly align?: string
-  /** For a fixed window: how long after a reset its limit grows. */
+  /** For a fixed window: how long the limit grows at the start of each window. */
   readonly ramp?: number | string
   /** For a concurrency limit: the longest that a request keeps its slot. */
   readonly hold?: number | string

@@ -78,7 +78,7 @@ export const countersOf = (store: Store): Counters | undefined => COUNTERS.get(s
  * A cost above the region's part, but not above the limit, is denied without a `retryAfter`. Blocks, resets, refunds and holds apply in the
  * region only.
  * @throws LimiterError INVALID_OPTIONS. A limiter or an engine throws NOT_SUPPORTED for a limit that the regions cannot divide exactly. It
- * also does for a part below one token, unless units of the limit can be sent
+ * also does for a part below one token, except for token buckets in mode `escrow`, or in mode `counters` without `cutoffMs`
  */
 export function regionalStore(options: RegionalStoreOptions): RegionalStore {
   checkOptions('regionalStore', options, FORMS)

@@ -50,7 +50,7 @@ export interface Replicator {
   answer(request: unknown): Promise<RegionPage>
   /** For operators. Reads no store: figures of a store on a server are as last read. */
   status(): ReplicatorStatus
-  /** Ends all requests to peers, and resolves when none is running. The store keeps its units. */
+  /** Ends all requests to peers, and resolves when none is running. Units (parts of limits) stay in the store. */
   close(): Promise<void>
 }
 

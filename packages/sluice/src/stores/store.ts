@@ -158,7 +158,7 @@ export interface Capabilities {
 }
 
 /**
- * Keeps states and decides groups atomically. Rejects only with a StoreFailure. To extend this interface, add a kind of change or an
+ * Keeps states and decides groups atomically. Rejects only with a StoreFailure. To extend this interface, add a kind of `Change` or an
  * option, never a method.
  */
 export interface Store {

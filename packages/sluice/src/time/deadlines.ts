@@ -43,8 +43,8 @@ export interface Deadlines {
 }
 
 /**
- * A circular list and not a Set, because a Set's discarded internal tables keep their entries alive. With many concurrent calls, that costs
- * more time than the calls themselves.
+ * A circular list and not a Set. With many concurrent calls, garbage collection of a Set's discarded internal tables and their entries
+ * takes longer than the calls themselves.
  */
 export function createDeadlines(time: Time): Deadlines {
   let stop: Cancel | undefined

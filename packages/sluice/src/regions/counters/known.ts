@@ -14,8 +14,8 @@ export interface Known {
   owed(run: Run, row: SpendRow, plan: BucketPlan, elapsed: Micros): number
   charged(row: SpendRow, plan: BucketPlan, now: Micros): void
   /**
-   * Notes that all that the peer had spent is charged.
-   * @param births how many rows the peer's run (store lifetime) had begun by then
+   * Notes that all that a complete read of the peer has shown is charged.
+   * @param births how many rows the peer's run (store lifetime) had begun
    */
   complete(run: Run, births: number): void
   /**
@@ -78,7 +78,7 @@ export function createKnown(): Known {
   }
 }
 
-/** What to charge for a row of which an unknown amount is charged: what the limit admits in `elapsed`, at most the row's value. */
+/** For a row of which an unknown part is charged: the row's value, but at most what the limit admits in `elapsed` (see `owed`). */
 function mostOf(value: number, { n, m, burst }: Envelope, elapsed: Micros): number {
   return Math.min(value, burst + Math.ceil((elapsed * MARGIN * n) / m))
 }

@@ -91,7 +91,7 @@ export function createEscrowCells(
   }
 }
 
-/** Converts the state of one key, of which units were sent or received in the old era. Returns false if the store has no room. */
+/** Converts the state of one key to its share in the present era (time of constant weights). Returns false if the store has no room. */
 function settle(store: RewritingStore, before: RegionStore, region: RegionStore, entry: Entry, limits: LastLimits): boolean {
   const { id, whole, limit, rows, doubtful } = entry
   return store.rewrite(id, tokenBucketKernel, (state, now) => {

@@ -26,7 +26,7 @@ export interface Entry {
   of: LimitShares | undefined
 }
 
-/** Whether the key, without a state, is full under a known limit other than this one. */
+/** If the key has no state: whether it is full under a known limit other than this one. */
 export function isOther({ era }: RegionStore, { rows, fullBy, doubtful }: Entry, limit: RegionalLimit): boolean {
   return !doubtful && rows.era === era && fullBy.policy !== limit.policy
 }

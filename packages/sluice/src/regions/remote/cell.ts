@@ -66,7 +66,6 @@ export function writeOf({ bucket, rows }: NonNullable<Made>): RegionWrite {
   const stored = rows === undefined ? {} : { rows: rows === null ? null : encodeRows(rows) }
   if (bucket === undefined) return { bucket: null, ...stored }
   const { codec, expiresAt } = tokenBucketKernel
-  // The bucket of a key with rows is kept for a year: it may be below empty, and without units it does not refill.
   const expires = Math.max(expiresAt(bucket.plan, bucket), rows === undefined || rows === null ? 0 : bucket.seen + DEBT)
   return { bucket: codec.encodeState(bucket), expires, ...stored }
 }
@@ -82,10 +81,13 @@ export function presentState(region: RegionStore, cell: Cell, { limit, doubt }: 
   return { bucket: codec.encodeState(bucket), expires: Math.max(expiresAt(bucket.plan, bucket), now + PRESENT) }
 }
 
-/** A state from `presentState` is kept at least this many microseconds. A process that takes longer must write it again. */
+/** A state from `presentState` is kept at least this many microseconds. If it is gone at the next write, both are repeated. */
 const PRESENT: Micros = 1_000_000
 
-/** Microseconds (a year) for which a key's state is kept after units were sent or received, because it may be below empty. */
+/**
+ * Microseconds (a year) for which a bucket is kept after units (parts of limits) were sent or received. The bucket may be below empty, and
+ * without units it does not refill.
+ */
 const DEBT: Micros = 31_536_000_000_000
 
 export function isSame({ cell }: FoundRegion, bucket: BucketState | undefined): boolean {

@@ -5,7 +5,7 @@ import type { RegionalLimit } from '../rights/limit.ts'
 import type { Region } from '../rights/roster.ts'
 import type { Received, RegionStore, Rows, Run, Sent } from '../rights/state.ts'
 
-/** Which units of a key were sent to each region and received from it, as a server keeps them. */
+/** What was sent to each region and received from it: tokens of a key, and units (parts of the right to its limit). */
 export interface StoredRows {
   /** The first 48 bits of the digest of the run's name (a run is a server lifetime). */
   readonly run: string

@@ -32,8 +32,8 @@ export function createShares(parts: SharesParts, whole: AnyLimit, limit: Regiona
     const units = unitsOf(current, { bucket: undefined, rows: stored?.rows }, own)
     const share = byUnits.get(units) ?? plainShare(whole, limit, units)
     byUnits.set(units, share)
-    // Normally a key without a state counts as full, from some time after the era's begin. If the key's rows are of an earlier era or name
-    // another limit, its state must be written before a call is decided.
+    // If the key's rows (sent and received units) are of an earlier era (time of constant weights) or name another limit, its bucket might
+    // not be full. A state must then be written before a call is decided.
     const isKnown = change === 0 || (stored?.rows.era === current.era && stored.policy === limit.policy)
     return { limit: share, holds: units > 0, change, settled: isKnown ? settledAt(current, own, units) : MAX_MICROS }
   }

@@ -18,8 +18,7 @@ export interface Gift {
 /** Each region gets this multiple of its need if units suffice. */
 const MARGIN = 1.1
 /**
- * A peer that has too few units for its need is sent units once it lacks this many, or this fraction of its need plus margin. No units are
- * sent for the margin alone.
+ * A peer with fewer units than its need is sent units if it lacks at least this many, or this fraction, of its need plus margin.
  */
 const MIN_GIFT: number = UNITS / 100
 const MIN_GIFT_FRACTION = 0.1
@@ -69,7 +68,7 @@ function fairShare(wants: readonly number[], total: number): number {
 export interface WholeDemand extends Demand {
   /** The units that the region must hold to grant its largest call. */
   readonly cost: number
-  /** For a peer, since when its units have been below `cost`; for the region itself, since when it has had its units. */
+  /** For a peer, since when its units have been below `cost`; for the region itself, since when they last increased. */
   readonly since: Micros
 }
 
@@ -101,7 +100,7 @@ function hasMore(one: Demand, other: Demand): boolean {
   return one.units > other.units || (one.units === other.units && one.region < other.region)
 }
 
-/** The least time that a region with calls keeps all units of a key, in microseconds. Longer if its largest cost takes longer to refill. */
+/** A region with calls keeps all units (the right to a key's limit) at least these microseconds, and while its largest cost refills. */
 const MIN_STAY = 5_000_000
 
 /** A key of which a region holds all units. Times are microseconds on that region's clock. */

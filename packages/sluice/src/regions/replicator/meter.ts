@@ -25,7 +25,7 @@ export interface Metered {
   largest: number
   /** For how many more windows `largest` is kept (`WAITS`). */
   waits: number
-  /** The greatest cost of the latest windows, in micro-tokens, and how many windows ago it was called. */
+  /** The greatest cost of one call in at most `MAX_IDLE` windows, in micro-tokens, and how many windows ago. */
   peak: number
   peakAge: number
   /** How many windows ago the key was last called. */

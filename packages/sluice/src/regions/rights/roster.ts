@@ -40,8 +40,8 @@ export function isGone({ gone = [] }: Roster, region: Region, run: Run): boolean
 }
 
 /**
- * Adds to a roster the runs (lives of stores) that an earlier roster declares gone. Peers may have begun an era by the earlier roster. If
- * any are added, the version rises by one.
+ * Adds to a roster the runs (lives of stores) that an earlier roster declares gone, because peers may have begun an era (time of constant
+ * weights) without them.
  */
 export function keepingGone(roster: Roster, { gone = [] }: Roster): Roster {
   const more = gone.filter(([region, run]) => !isGone(roster, region, run))

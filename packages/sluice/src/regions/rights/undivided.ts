@@ -34,7 +34,7 @@ export function limitOfKey(limit: RegionalLimit, id: StateId): RegionalLimit {
   return keyedLimit(limit, hashOfId(id))
 }
 
-/** Replaces the limit by the limit of the key, which has its hash. */
+/** Replaces the limit by one that contains the hash of the key. */
 export function keyed<T extends { readonly limit: RegionalLimit } | undefined>(known: T, id: StateId): T {
   return known && { ...known, limit: limitOfKey(known.limit, id) }
 }

@@ -24,7 +24,7 @@ export interface Lanes {
 /** The shortest lock_timeout that the server accepts, in milliseconds. */
 const FAIL_MS = '1'
 /**
- * A wait for a lock ends this long before the deadline (milliseconds, and share of the time left), so that the error reply still arrives.
+ * A wait for a lock ends these milliseconds, or this share of the time left if longer, before the deadline, so that the error arrives.
  */
 const [REPLY_MS, REPLY_SHARE] = [2, 0.1]
 const TOO_LATE = 'postgres: too little time was left when a connection was free'

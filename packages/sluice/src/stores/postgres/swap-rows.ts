@@ -14,8 +14,8 @@ const NOTICED = KEPT_MS * 1_000
 const NOW = '(extract(epoch from clock_timestamp()) * 1000000)::bigint'
 
 /**
- * The primary key is a digest, so that a distributed database spreads rows over its nodes. `previous` only passes the expected version into
- * a write.
+ * The primary key is a digest, so that a distributed database spreads rows over its nodes. The column `previous` only passes the expected
+ * version to `on conflict`.
  */
 export function swapStatements(table: string): SwapStatements {
   const limit = (parameter: number): string => `set_config('lock_timeout', $${parameter}::text, true)`

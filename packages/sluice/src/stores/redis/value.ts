@@ -8,7 +8,7 @@ import { unsigned } from './value-bytes.ts'
 export interface Stored {
   /** 0 if there is no block. */
   readonly ends: Micros
-  /** Absent for algorithms without a program. */
+  /** Absent for concurrency limits, and for algorithms without a Lua script. */
   readonly tag?: AlgorithmTag
   /** In the order of the algorithm's codec; absent if there is no state. */
   readonly numbers?: readonly number[]
@@ -18,7 +18,7 @@ const NOTHING: Stored = { ends: 0 }
 /** A state of a newer version of Sluice is read as a block with this end. No other block ends so late. */
 export const NEWER_ENDS: Micros = 9_000_000_000_000_000
 const NEWER: Stored = { ends: NEWER_ENDS }
-/** First bytes: a state of a newer version, a log, a state of an algorithm without a program. */
+/** First bytes: a state of a newer version, a log, a concurrency limit or an algorithm without a Lua script. */
 const [NEWER_BYTE, LOG, OTHER] = [1, 2, 3]
 /** How many bytes a block, a log's head and a log's entry have. */
 const [BLOCK, HEAD, ENTRY] = [7, 47, 14]

@@ -35,7 +35,7 @@ export interface LeaseOptions {
 /** Options of the ring; `false` leaves a part out. */
 export interface RemoteStoreOptions {
   /**
-   * How long a call may take: a duration or milliseconds. Default: the caller's deadline, or 50 ms, up to one second while the first
+   * How long a call may take: a duration or milliseconds. Default: what the caller sets, else 50 ms, or up to one second while the first
    * connection is made.
    */
   readonly deadline?: string | number

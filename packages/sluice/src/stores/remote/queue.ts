@@ -69,7 +69,7 @@ export class Caller<Item, Answer> {
     this.release = () => signal.removeEventListener('abort', abort)
   }
 
-  /** Items that wait to be sent again leave first, so that they fail as not executed. */
+  /** Items that wait to be sent again (`#parts`) leave first and fail as not executed; other sent items, as perhaps executed. */
   abort(): void {
     for (const part of this.#parts ?? []) part.at?.leave(part)
     this.at?.leave(this)
@@ -87,7 +87,7 @@ export interface QueueOptions<Item> {
   weigh(item: Item): number
   /** The most calls in a batch; `alone`: each caller is sent by itself. */
   readonly maxCalls: number | 'alone'
-  /** Calls that wait in all queues of the ring, and their bound. */
+  /** Calls that wait in all queues of the store, and their bound. */
   readonly room: { queued: number; readonly max: number }
 }
 

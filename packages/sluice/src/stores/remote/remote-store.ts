@@ -6,7 +6,7 @@ import { createRing, type RemoteStore } from './ring.ts'
 
 export type { BatchingOptions, BreakerChange, BreakerOptions, BreakerState, DenialOptions, LeaseOptions, RemoteStore, RemoteStoreOptions }
 
-/** The inner store of each ring, so that a second ring replaces the first. Copies of the ring would have a property too. */
+/** The inner store of each ring, so that a second ring replaces the first. Not a property: a changed copy of a ring is no ring. */
 const INNER = new WeakMap<Store, Store>()
 
 /**

@@ -119,8 +119,8 @@ export function aheadOf(bench: Bench): void {
       expect((await wait([one], 10, START)).retryAfter).toBe(SECOND)
       const last = await wait([four], 10, START + 2 * SECOND)
       expect(last.retryAfter).toBe(3 * SECOND)
-      // Without the last call, the bucket would have been full at that call's turn. The call of one token leaves it one short of full, so
-      // three of four tokens are given back.
+      // Without the charge of four tokens, the bucket would have been full at second 5, and the call of one would have left three. So
+      // three of the four are given back.
       await decide([one], START + 6 * SECOND)
       await leave(four, last, START + 6 * SECOND)
       await sameState(one.id)

@@ -98,7 +98,7 @@ async function tryLimits(tag: TimedTag, bench: Bench, random: () => number): Pro
   await bench.sameState(one(0).id)
 }
 
-/** With `givesBack`, each call is a group of its own, because a refunded charge would leave another state. */
+/** With `givesBack`, each call is a group of its own: refunds of a denied group may leave other states than the reference's. */
 function groupsOf(one: (index: 0 | 1) => Call, random: () => number, { options }: Bench): CallGroup[] {
   const both = options.givesBack === true ? 0 : 0.3
   const size = 1 + Math.floor(random() * 4)

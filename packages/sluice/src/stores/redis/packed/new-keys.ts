@@ -9,7 +9,8 @@ export type OnFull = 'allow' | 'deny' | 'shared'
 export interface NewKeysOptions {
   /**
    * The most new keys that this store creates per second, and at once, for each limit; default unbounded. Calls in flight may exceed it;
-   * the next seconds then get fewer. States are kept ten minutes longer than needed, so set the option in all processes or in none.
+   * the next seconds then get fewer. Set it in all processes or in none: states are kept ten minutes longer, so that returning
+   * keys are not new.
    */
   readonly maxNewKeys?: number
   /**

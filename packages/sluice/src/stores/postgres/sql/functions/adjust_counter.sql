@@ -1,5 +1,5 @@
--- As `adjust` of algorithms/sliding-window-counter.ts; an amount below 0 is taken. A counter's plan id is its window's
--- length. Null if the counter equals the initial state.
+-- As `adjust` of algorithms/sliding-window-counter.ts; gives `amount` back, or charges it if below 0. A counter's
+-- plan id is its window's length. Null if the counter equals the initial state.
 create function sluice_adjust_counter(was sluice_state, plan bigint[], amount bigint, receipt bigint, now_us bigint)
 returns sluice_state language plpgsql immutable as $$
 declare

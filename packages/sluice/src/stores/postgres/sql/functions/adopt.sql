@@ -30,7 +30,7 @@ begin
       when own < len and plan[5] = 1 then s.ends - own + len
       else greatest(s.ends, sluice_fresh_end(len, plan[5], phase, now_us))
     end;
-    -- Turn 6: under a shorter plan the count grew too large for exact numbers. Earlier charges are unknown, so the
+    -- Turn 6: the count grew too large for exact numbers and began again from 0. Earlier charges are unknown, so a
     -- longer plan finds nothing left.
     s.current := case when turn = 6 then 9007199254740991 else s.current end;
     s.plan_id := greatest(own, len);

@@ -44,7 +44,8 @@ begin
       i := array_position(found_ids, null);
       found_ids[i] := ids[i];
       perform pg_advisory_xact_lock_shared(uuid_hash_extended(ids[i], 'sluice_cell'::regclass::oid::bigint));
-      -- A row that another decision has just inserted, and still locks, is skipped: that decision used the same share.
+      -- Skips a row that another decision has just inserted and still locks. sluice_region cannot change their share
+      -- (part of the limit) meanwhile.
       select t.plan_id, t.seen into plan, seen from sluice_state t where t.id = ids[i] for update skip locked;
       plan_of[i] := plan;
       seen_of[i] := seen;

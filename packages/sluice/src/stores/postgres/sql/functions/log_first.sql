@@ -1,5 +1,5 @@
 -- Returns the number of the first entry from lo to hi that is later than `instant` or, if `instant` is null, before
--- which `amount` was charged; hi + 1 for none. Steps double, because the entry is most often near lo.
+-- which at least `amount` was charged; hi + 1 for none. Steps double, because the entry is most often near lo.
 create function sluice_log_first(log uuid, lo bigint, hi bigint, instant bigint, amount bigint) returns bigint
 language plpgsql stable as $$
 declare

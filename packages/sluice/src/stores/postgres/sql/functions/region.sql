@@ -32,7 +32,7 @@ begin
     -- The commit need not wait for the disk: after a crash the server is in another run, where nothing written before
     -- counts.
     perform set_config('synchronous_commit', 'off', true);
-    -- Blocks decisions by shares if the state has no row. If it has one, the lock on the row blocks them.
+    -- If the state has no row, blocks sluice_guard, which takes this lock too. A row's lock also blocks sluice_guard.
     perform pg_advisory_xact_lock(uuid_hash_extended(cell, 'sluice_cell'::regclass::oid::bigint));
     perform from sluice_state t where t.id = cell for update;
     if new_record = '' then

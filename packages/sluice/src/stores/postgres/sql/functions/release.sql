@@ -1,4 +1,4 @@
--- For each holder: its state in ids, in the order of the ids, and its id of two numbers in holders.
+-- ids: the state of each holder, sorted, because rows are locked in this order. holders: two numbers for each, its id.
 create function sluice_release(at_us bigint, ids uuid[], holders bigint[]) returns void language plpgsql volatile as $$
 declare
   was sluice_state;

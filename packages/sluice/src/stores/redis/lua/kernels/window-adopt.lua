@@ -15,8 +15,7 @@ local function fresh_end(descriptor, time)
   return shifted - shifted % length + length + args[descriptor + 8]
 end
 
--- Returns end (nil if the window equals the initial state), count, window, turn, and whether they were converted to the call's limit (law
--- 7).
+-- Returns end (nil for the initial state), count, length, turn (see above), and whether the state was converted to the call's limit.
 local function adopt_window(finish, count, window, turn, descriptor)
   local length = args[descriptor + 3]
   if window == length and turn < 5 then return finish, count, window, turn, false end

@@ -11,9 +11,9 @@
 --             runs and groups in order. A run is 0, descriptor, first state, last state, times: for each of these states, `times` groups of
 --             one call. A group is its number of calls, then state and descriptor of each. A descriptor is given by the index of its first
 --             number in ARGV[1]
--- returns     the text of reply.lua. The value of a log is only the end of its block (7 bytes). The numbers are, for each call of a log:
---             outcome, retryAfter, remaining, replenishAfter, resetAfter. The counts are how many groups passed, for each state of a run
---             and for each group
+-- returns     the text of reply.lua. The value of a log is only the end of its key's block (7 bytes). The numbers are, for each call of a
+--             log: outcome, retryAfter, remaining, replenishAfter, resetAfter. The counts are how many groups passed, for each state of a
+--             run and for each group
 
 -- include: clock.lua
 
@@ -149,7 +149,7 @@ local function group(at, calls)
   end
   if open then
     for index = at, at + 2 * calls - 2, 2 do
-      -- `values` of a log is the end of its block; false without log and block.
+      -- `values` of a log: until when its key is blocked (0: not blocked), or false if neither log nor block exists.
       if closed[args[index]] and not values[args[index]] then return 0 end
     end
     if charging == 0 then add_uncharged(at, calls, head, seen) end

@@ -36,7 +36,7 @@ do
   local found = call('MGET', unpack(KEYS, 1, math.min(region, 4000)))
   for key = 4001, region do found[key] = call('MGET', KEYS[key])[1] end
   if found[region] ~= begins then return { 0 } end
-  -- A key begins with the prefix, as the record's key `PREFIXregion` does. A hash tag of three digits follows.
+  -- The index after the prefix (the record's key is `PREFIXregion`), where a state's key may have a hash tag of three digits.
   local prefixed = #KEYS[region] - 5
   local at, cell, stale, now = own + 4, 0, nil, nil
   local brief = form >= 2

@@ -43,7 +43,7 @@ end
 -- Of the previous bucket, because most holds have the same limit.
 local previous, n, m, burst, empty, empty_rest
 
--- The common case of bucket-change.lua: returns true. Changes and returns nothing if the bucket has leases, if another limit wrote it, or
+-- The common case of bucket-change.lua: returns true. Does nothing and returns nil if the bucket has leases, if another limit wrote it, or
 -- if the difference between held and used can be given back or charged only in part.
 local function settle_bucket(state, descriptor, held, actual, mark)
   if descriptor ~= previous then

@@ -1,8 +1,8 @@
--- Many states are members of one hash. A bucket of the 28-byte form (bucket-value.lua) becomes zero (7 bytes), seen - zero (5), the number
--- of its limit (1), and its rest (1) unless that is 0. Other values are unchanged.
+-- Many states are members of one hash. A bucket of 28 bytes becomes `zero` (7 bytes), `seen` less `zero` (5), the number of its limit (1),
+-- and `rest` (1) unless that is 0. Other values are unchanged.
 --
--- The member with the empty name has the time until which the hash is kept (6 bytes, milliseconds), then n (3), m (5) and burst (5) of at
--- most four limits.
+-- The member with the empty name has the time until which the hash is kept (6 bytes, milliseconds), then `n` (3), `m` (5) and `burst` (5)
+-- of at most four limits. docs/algorithms/token-bucket.md explains these numbers.
 
 local function expanded(value, head)
   local size = #value
