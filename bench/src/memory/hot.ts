@@ -39,7 +39,7 @@ export const hot: Part = {
         grantReading('check, over-grant', async.grants),
       ],
       notes: [
-        `${answer.name}: ${nanoseconds(answer)}; what the object of a decision costs, before anything is decided. No goal is compared with it.`,
+        `${answer.name}: ${nanoseconds(answer)}, for reading the clock and making the object of a decision. No goal is compared with this time.`,
         `The ways took turns, with 20,000 calls of each way in a round. There were ${clock.rounds.length} rounds of checkSync and ${await_.rounds.length} of check. Each ratio compares two times of the same round.`,
       ],
     }

@@ -10,7 +10,7 @@ export interface CheckOptions extends WaitOptions {
 export interface OnceOptions extends CheckOptions {
   /**
    * An idempotency key of 1 to 128 printable ASCII characters: for this limiter and key, calls that repeat it are charged once. Denials are
-   * not remembered. Another cost, or the id of a reservation, is an error (ID_REUSED).
+   * not remembered. Another cost, or the id of a reservation not settled for exactly what it held, is an error (ID_REUSED).
    */
   readonly id?: string
   /**

@@ -44,7 +44,7 @@ export function recordOf(limiter: string, key: string, id: string): StateId {
 
 /**
  * Charges calls once, all or nothing, however often this is repeated with the same id.
- * @throws LimiterError ID_REUSED if the id was used for another cost, or if its hold was settled or has ended
+ * @throws LimiterError ID_REUSED if the id was used for another cost, or for a hold that does not fit this call (`requireSame`)
  */
 export function chargeOnce(
   where: string,

@@ -22,7 +22,8 @@ const FORMS: Readonly<Record<keyof ReweighOptions, Form>> = { gone: OBJECT }
 
 /**
  * Ends the era, so that the regions continue with other weights. Give 0 for a region that is to be stopped, and none for one that will not
- * come back. Until all regions have ended the era, no units are sent, and each holds at most the lower of its old and its new weight.
+ * come back. Until all regions have ended the era, a region that has ended it sends no units, and holds at most the lower of its old and
+ * its new weight.
  * @param weights thousandths of every token bucket; together 1 to 1000
  * @returns whether this store ends the era. Without `gone`, only in the phase `open`. With `gone`, in any phase but `learning` (just
  * started), if the present weights name the store's region
