@@ -54,7 +54,7 @@ export async function checks(engine: Engine, routed: Routed): Promise<void> {
   send(response, 200, JSON_TYPE, `[${decisions.map(decisionJson).join(',')}]\n`)
 }
 
-/** The engine gives the index only in its message, which programs cannot rely on. */
+/** The engine names the index only in its message. */
 function refuseWithIndex(error: unknown): never {
   if (!(error instanceof LimiterError)) throw error
   const index = /^request (\d+): /.exec(error.message)?.[1]

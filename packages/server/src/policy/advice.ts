@@ -30,7 +30,7 @@ function readsAddress({ key, match, tiers }: Rule): boolean {
   return [...key.flat(), ...conditions.map(({ source }) => source)].some(({ text }) => text.startsWith('ip:'))
 }
 
-/** A part of a key has the value of its first source that is present, so a client that chooses one source chooses the part. */
+/** A part counts as chosen if a client chooses any of its sources: the client can often leave out the earlier ones. */
 function isChosen({ key }: Rule): boolean {
   return key.some(isChosenPart) && key.every((part) => isChosenPart(part) || part.every((source) => source.neutral === true))
 }

@@ -21,7 +21,7 @@ export function signRequest([key]: RegionKeys, to: string, body: string, now: nu
   return { 'sluice-time': time, 'sluice-nonce': nonce, 'sluice-signature': mac(key, ['request', to, time, nonce, body]) }
 }
 
-/** Without a signature, somebody could forge an answer that sends this region units (parts of a limit). */
+/** Signs the answer to a peer: a forged one could send the peer units (parts of a limit). */
 export function signPage([key]: RegionKeys, nonce: string, body: string): string {
   return mac(key, ['page', nonce, body])
 }

@@ -20,7 +20,7 @@ export function relayPolicies(
   let own = 0
   let next: RelayedPolicy | undefined
   let [taking, current] = [false, '']
-  /** When the policy in use, and those not yet ordered, were requested; undefined if not from a URL. */
+  /** When the policy in use, and those that the primary has not put in order, were requested; undefined if not from a URL. */
   let requestedAt = firstRequestedAt
   const unordered: (number | undefined)[] = []
   const takeNext = async (): Promise<void> => {

@@ -122,7 +122,7 @@ export function limitOf<Route extends framework.RouteGenericInterface>(
     if (reply.sent) return reply
     if (left || reply.raw.headersSent) {
       if (!left && answer === undefined) return undefined
-      // Other code began the response without Fastify. It is ended here, because that code may not end it.
+      // No denial can be sent: the client has left, or other code has begun the response, and might not end it.
       reply.hijack()
       reply.raw.end()
       return reply

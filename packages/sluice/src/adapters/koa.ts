@@ -120,7 +120,7 @@ export function rateLimit<Context extends KoaContext = ParameterizedContext>(
     context.status = answer.problem.status
     const handedOver = context.respond === false
     if (onDenied !== undefined) {
-      // A later handler wanted to answer by itself, but it does not run now. So Koa must send what onDenied sets.
+      // Earlier middleware left the answer to a later handler, which does not run now. So Koa must send what onDenied sets.
       if (handedOver) context.respond = true
       return onDenied(context, decision)
     }

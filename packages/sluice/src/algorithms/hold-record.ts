@@ -29,7 +29,7 @@ export interface HoldState {
   parts: readonly HoldPart[]
 }
 
-/** `parts`: what the calls before the record's own in the group are charged, in order. */
+/** `parts`: the charges of the hold's calls, in order. In the group, these calls come directly before the record. */
 export interface HoldPlan {
   readonly micros: Micros
   /** True if the hold will not be settled. */
@@ -55,8 +55,8 @@ function forgottenAt({ expires }: HoldState): Micros {
 }
 
 /**
- * Records a hold (a charge that is settled later). The record is the last call of its group, so it is written only if the others are
- * charged. An existing record denies the group, so a hold is charged once.
+ * Records a hold (a charge that is settled later). The record is in the group of its calls, so it is written only if they are charged. An
+ * existing record denies the group, so a hold is charged once.
  */
 const holdKernel: Algorithm<HoldPlan, HoldState> = kernel({
   // Casts, because `AlgorithmName` lists only algorithms of limits that users configure.

@@ -4,7 +4,7 @@ import type { Entries, LogState } from './log-state.ts'
 
 /** If the sum before the ring's first entry exceeds this number, it is subtracted from all sums, so that they stay far below 2^53. */
 const MAX_SUM = 2 ** 51
-/** A row encodes as one number: size plus one (4 bits), index of the first entry, and number of entries (15 bits each). */
+/** One number of a row packs the ring's size plus one (4 bits), index of the first entry, and number of entries (15 bits each). */
 const SIZES = 16
 const OFFSETS = 32_768
 

@@ -72,8 +72,8 @@ export const slidingWindowCounterKernel: Algorithm<CounterPlan, CounterState> = 
     return fillView(plan, at, counted, now, into)
   },
   /**
-   * A longer window of another plan runs to its end. If that plan was called in it, the next window is as long. Otherwise the current
-   * window keeps its start and gets this plan's length. Both windows keep their charges (law 7).
+   * Another plan's longer window runs to its end. If that plan was called in it, the next window is as long. In all other cases the
+   * current window keeps its start and gets this plan's length. Current and previous window keep their charges (law 7).
    */
   adopt(plan, state, now) {
     const { window } = plan

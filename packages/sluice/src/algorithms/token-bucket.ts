@@ -137,7 +137,7 @@ export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = kernel({
     return tokenBucketKernel.expiresAt(plan, next) <= time ? undefined : next
   },
   /**
-   * Converts the tokens left under the old plan, capped at the new burst. `zero` is rounded up, so no tokens are created (law 7). A debt
+   * Converts the tokens left under the old plan, rounded down, so that none are created (law 7), and capped at the new burst. A debt
    * carries over in full, even if it exceeds the new burst.
    */
   adopt(plan, state, now) {

@@ -37,7 +37,7 @@ function readingsOf(text: string): readonly string[] {
   return [AMBIGUOUS, text.trim().toLowerCase(), ...names.map(withoutDots), ...names.flatMap(decoded)]
 }
 
-/** The host after the last @, up to a character that no host can contain. */
+/** The DNS name after the last @, up to a character that no DNS name contains. */
 function nameIn(text: string): string {
   const name = text.slice(text.lastIndexOf('@') + 1).trim()
   return (name.split(/[:/\\?#,;\s]/, 1)[0] ?? '').toLowerCase()

@@ -11,7 +11,7 @@ export function createLeaves(timing: () => CallOptions): Leaves {
   const waiting = new Map<StoreCaller, (readonly Change[])[]>()
   const send = (): void => {
     for (const [store, lists] of waiting) {
-      // The latest charge first: then no later charge depends on its tokens, and the whole cost comes back.
+      // The latest charge first, because a charge gives back its cost less what was charged after it.
       const changes = lists.reverse().flat()
       store.change(changes, timing()).catch(() => undefined)
     }

@@ -155,7 +155,7 @@ function atStart(resolved: Resolved, { calls: charged }: CallGroup): Resolved {
     const { replenishAfter, resetAfter } = verdict
     if (verdict.retryAfter === retryAfter)
       return { ...verdict, replenishAfter: replenishAfter - retryAfter, resetAfter: resetAfter - retryAfter }
-    // The tokens of the other limits are available earlier: their views are computed for the start.
+    // Limits with a shorter wait have their tokens earlier: their views are computed for the start of the work, `at`.
     if (verdict.after === undefined) return verdict
     const { limit, phase } = charged[index] as Call
     return { ...verdict, ...limit.algorithm.view(limit.plan, verdict.after, at, phase) }

@@ -57,8 +57,8 @@ const MAX_DEPTH = 4
 const KEY_FORM = 'a text, a finite number, null where requests have no value, or a list of these'
 
 /**
- * A value that no policy's text can contain is added to `mistakes`, so the override is refused; null only takes its place here. As a text,
- * it could be another key than the caller means.
+ * A value that a policy's text cannot contain is added to `mistakes`: its text could be another key than the caller means. The override is
+ * then refused, and the null node is not used.
  */
 function nodeOf(value: unknown, place: string, depth: number, mistakes: string[]): PolicyNode {
   const isKey = place.startsWith('override.key')

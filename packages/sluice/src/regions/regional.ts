@@ -49,7 +49,7 @@ export interface RemoteRights {
 /** One key of one limit. */
 export type RegionalKey = Pick<Call, 'id' | 'limit'>
 
-/** @param limitOf undefined if the region cannot grant any part of the limit */
+/** @param limitOf returns undefined if the region cannot grant any part of the call's limit */
 export function regional(
   store: Store,
   self: string,

@@ -64,10 +64,10 @@ export function isAlike(one: KnownShare, other: KnownShare): boolean {
   return other.limit === one.limit && other.settled === one.settled && other.holds === one.holds
 }
 
-/** The most times that a call is sent while the server has other shares. */
+/** The most times that a call is sent while the region's shares keep changing. */
 export const MAX_ROUNDS = 16
 
-/** The server has other shares than this process knows. Nothing was charged. */
+/** The server has other shares (the region's parts of limits) than this process knows. Nothing was charged. */
 export class StaleShares extends Error {
   /** The calls whose keys must be read again; undefined for the region's record. */
   readonly cells: readonly (ShareCall | undefined)[]

@@ -25,7 +25,7 @@ export function withDividedLimit(store: Store, nodes: number | (() => number)): 
   requireForm('withDividedLimit', 'store', store, STORE)
   requireForm('withDividedLimit', 'nodes', nodes, NODES)
   const partOf = createParts()
-  // If the caller's function throws, groups fail as for an invalid count.
+  // If the function `nodes` throws, groups of calls fail as for an invalid number.
   const count = (): number => {
     try {
       const found: unknown = typeof nodes === 'function' ? nodes() : nodes

@@ -22,7 +22,7 @@ export interface FoundRegion {
   /** Names one life of the server's data. A restart, restore or promotion begins another. */
   readonly run: string
   readonly now: Micros
-  /** The start of the region's record, another after each write, so that processes notice changes; empty without a record. */
+  /** Run, and number of the last change, of the region's record: processes notice changes by it. Empty without a record. */
   readonly begins: string
   /** As it was stored; undefined if nothing was. */
   readonly record: unknown
@@ -78,7 +78,7 @@ export interface RegionPort {
     options?: CallOptions,
   ): Promise<FoundRegion | undefined>
   /**
-   * Publishes what the callers of a process need, or removes it if `entry` is absent. Returns what the region's other processes published.
+   * Publishes units that a process's callers need, or removes them without `entry`. Returns what the region's other processes published.
    * @param keepFor microseconds for which an entry counts
    * @param most the most processes that may publish; one more publishes nothing
    */
@@ -93,7 +93,7 @@ export interface KnownShare {
   readonly holds: boolean
   /** The last change of the key's rows that this process has read; 0 if there are none. */
   readonly change: number
-  /** Store time from which a key without a state is full, so that `settle` need not write the state. */
+  /** Store time from which a key without a state is full. Until then, a call needs a state, which `KnownShares.settle` writes. */
   readonly settled: Micros
 }
 

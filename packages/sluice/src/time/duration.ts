@@ -2,7 +2,7 @@ import { LimiterError } from '../errors/limiter-error.ts'
 import { shown } from '../errors/options.ts'
 import { MAX_MICROS, type Micros } from './micros.ts'
 
-/** Microseconds. A long name, such as `second`, means the unit of its first letter. */
+/** Microseconds. Other names in FORM, such as `second`, mean the unit of their first letter. */
 const UNITS: Readonly<Record<string, Micros>> = {
   us: 1,
   ms: 1_000,

@@ -20,7 +20,7 @@ export interface RegionService {
 }
 
 /**
- * Changes the weights, and waits until all regions use them. Does nothing if the region to remove or adopt is not a member.
+ * Changes the weights, and waits until all regions use them. `adopt` removes a lost region; it and `remove` ignore a non-member.
  * @throws CommandFailure exit 3 for a region that is not known; exit 1 if the weights cannot change, or have not changed within a minute
  */
 export async function changeWeights(service: RegionService, args: ParsedArguments, io: Io): Promise<RegionStatus> {
@@ -44,7 +44,6 @@ export async function changeWeights(service: RegionService, args: ParsedArgument
   throw failed(`regions: era ${before.era} has not ended within ${MAX_WAIT_MS / 1_000} s; it ends as soon as all regions answer`)
 }
 
-/** Undefined if the region to remove or adopt is not a member. */
 function wanted({ self, weights, peers }: RegionStatus, args: ParsedArguments): WantedEra | undefined {
   const [action, name] = args.words
   if (name === undefined) throw wrongValue('regions: NAME', name, `one of ${Object.keys(weights).join(', ')}`)

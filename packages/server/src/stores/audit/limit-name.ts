@@ -28,7 +28,7 @@ const STATE = new RegExp(String.raw`^\{([\w-]{1,11})\}(${PART}:${PART}):(tb|fw|s
 
 /**
  * Names of limits are shown only if the hash tag (in braces) is the digest of the caller's key: parts of another program's key may be
- * secrets. In the packed layout (many states in one hash) the tag cannot be checked, so logs are counted without names.
+ * secrets. In the packed layout (many states in one hash) sliding window logs have only numbers as tags, so they are counted without names.
  * @param name the Redis key without its prefix
  */
 export function groupOf(name: string): KeyGroup {

@@ -4,7 +4,7 @@ import { canonicalValue, type Source } from '../../identity/source.ts'
 import { createNetworkSet, type Network, NETWORK_FORM, parseNetwork } from '../../identity/network.ts'
 import type { Condition } from './rule.ts'
 
-/** Undefined if the source can never have one of these texts. For an address, a text may be a network. */
+/** Undefined if any of the texts is impossible for the source. For an address, a text may be a network. */
 export function conditionOf(source: Source, texts: readonly string[]): Condition | undefined {
   const value = texts.join(' or ')
   if (source.text.startsWith('ip:')) {

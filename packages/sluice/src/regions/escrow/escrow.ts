@@ -25,7 +25,7 @@ export interface Escrow {
   readonly region: RegionStore
   /** Keys of which units were sent or received. */
   readonly cells: number
-  /** Called before a state is deleted. Without its state, the bucket is full under the limit of its last call. */
+  /** Notes the limit of the key's last call, under which the bucket is full without its state. Called before the state is deleted. */
   reset(id: StateId): void
   /** The limit by which a key without a state is full; undefined if no units of the key were sent or received. */
   fullBy(id: StateId): RegionalLimit | undefined

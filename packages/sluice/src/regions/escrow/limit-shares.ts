@@ -16,8 +16,8 @@ export interface LimitShares {
 
 export function createLimitShares(region: RegionStore, whole: AnyLimit, limit: RegionalLimit): LimitShares {
   /**
-   * The share of all keys without rows. Undefined if, in an era that the region knows, one region holds all units of a key: the share then
-   * depends on the key.
+   * The share of all keys without rows (records of units sent and received). Undefined if one region may hold all units of a key
+   * (`mayBeWhole`): the share then depends on the key.
    */
   const plain = mayBeWhole(region, limit) ? undefined : shareOf(whole, limit, region, undefined)
   const byUnits = new Map<number, Share>()

@@ -3,7 +3,7 @@ import type { Escrow } from './escrow.ts'
 import { greet, hello, invite, learn, mustGreet } from '../rights/recovery.ts'
 import type { Roster } from '../rights/roster.ts'
 
-/** Reads, in pages, what a peer has for a region: rows of what it sent of each key, and its era and phase. */
+/** Reads, in pages, the units (thousandths of a limit) of each key that a peer has sent to the reader, and the peer's status. */
 export function pull(reader: Escrow, peer: Escrow): void {
   bind(reader, peer)
   const { region: name } = reader.region

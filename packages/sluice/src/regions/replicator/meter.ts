@@ -19,11 +19,10 @@ export interface Metered {
   trend: number
   /** When the present window began. */
   since: MonotonicInstant
-  /** Of this window, in micro-tokens: all costs, the greatest, and the greatest that was denied. */
+  /** In micro-tokens, of this window: all costs, and the greatest. `largest`: the greatest denied one, kept for `waits` more windows. */
   cost: number
   most: number
   largest: number
-  /** For how many more windows `largest` is kept (`WAITS`). */
   waits: number
   /** The greatest cost of one call in at most `MAX_IDLE` windows, in micro-tokens, and how many windows ago. */
   peak: number

@@ -19,7 +19,7 @@ export interface RegionNeeds {
   end(): Promise<void>
 }
 
-/** What one process published, by key; a need is undefined before its first window has ended. */
+/** What one process published, by key. A need is undefined until the process has counted the key for a window. */
 interface Other {
   readonly needs: ReadonlyMap<string, number | undefined>
   readonly costs: ReadonlyMap<string, number>

@@ -199,8 +199,8 @@ function shifted(store: RegionStore, bucket: BucketState, rows: Rows | undefined
 }
 
 /**
- * The bucket of a cell without a state; undefined if it is full. Units that the last shift (close or open of an era) added start empty.
- * Earlier units count as full, unless an earlier shift added some too shortly before to be full: then all start empty.
+ * The bucket of a key without a state; undefined if it is full. Units that the last shift (change of the units of all keys) added were
+ * empty then. Earlier units were full then, unless a shift less than a fill time before had added some: then all were empty.
  */
 function absentBucket(store: RegionStore, limit: RegionalLimit, time: Micros): BucketState | undefined {
   const { shifts } = store

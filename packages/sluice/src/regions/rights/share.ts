@@ -62,7 +62,7 @@ export function shareOf(whole: AnyLimit, limit: RegionalLimit, region: RegionSto
   return share
 }
 
-/** Unlike `shareOf`, does not apply closes and opens of eras to states. */
+/** As `shareOf`, for states that the store has converted to the region's present units. */
 export function plainShare(whole: AnyLimit, limit: RegionalLimit, units: number): AnyLimit {
   const plan = limit.share(Math.max(units, 1))
   if (units === 0) return Object.freeze({ ...whole, plan, capacity: 0, algorithm: EMPTY })

@@ -42,7 +42,7 @@ export function give(
   }
 }
 
-/** The row for a peer: all that was sent to it of a cell in this era. Undefined if nothing was. */
+/** The row for a peer: what was sent to it of a key under the present weights. Undefined if nothing was. */
 export function rowTo(store: RegionStore, cell: Cell, to: Region): Row | undefined {
   const row = cell.rows?.era === store.era ? cell.rows.sent.get(to) : undefined
   if (row === undefined) return undefined

@@ -48,7 +48,7 @@ type IsLog = (limit: AnyLimit) => boolean
 
 const variesInSize: IsLog = ({ algorithm }) => algorithm.cells === 'log'
 
-/** @param isLog whether the program returns the verdicts of calls with this limit */
+/** @param isLog whether the server returns the verdicts of calls with this limit, not the state */
 export function batchOf(groups: readonly CallGroup[], isLog: IsLog = variesInSize): Batch {
   const only = groups.length === 1 ? groups[0]?.calls : undefined
   if (only?.length === 1) return batchOfOne(only[0] as Call, isLog)

@@ -12,7 +12,7 @@ interface Reported extends Omit<Step<undefined>, 'next'> {
   readonly at: Micros
 }
 
-/** For each algorithm, one that returns a program's verdict. The verdict is the `plan` of its limit. */
+/** For each algorithm, one that returns the server's verdict, which `reportedLimit` puts in the place of the plan. */
 const KERNELS = new Map<AnyLimit['algorithm'], Algorithm<Reported, undefined>>()
 
 function kernelOf(algorithm: AnyLimit['algorithm']): Algorithm<Reported, undefined> {

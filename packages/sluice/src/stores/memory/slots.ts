@@ -15,7 +15,7 @@ export interface DryRun {
   readonly dropAt: Micros
 }
 
-/** One state of a group, with id, limit and phase of its first call. */
+/** A state that a group uses, with id, limit and phase of the first call to this state. */
 export interface Slot {
   readonly known: KnownLimit
   readonly lo: number

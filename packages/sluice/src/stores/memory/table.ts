@@ -1,7 +1,7 @@
 import type { Micros } from '../../time/micros.ts'
 import { Segment } from './segment.ts'
 
-/** A full segment with this many rows is split, so one step of growth copies few more rows than this. */
+/** A full segment with at least this many rows is split, so one step of growth copies at most about 2,000. */
 const MAX_ROWS = 1_500
 /** The most bits of `hi` by which segments are found. */
 const MAX_BITS = 24

@@ -30,7 +30,7 @@ const DECISIONS: Readonly<Record<Guarded, readonly string[]>> = {
   settle: ['bigint', 'uuid[]', 'bigint[]', 'bigint[]'],
 }
 const GUARD = ['bigint', 'boolean', 'uuid[]', 'uuid', 'bigint', 'bigint', 'uuid[]', 'bigint[]', 'int[]', 'bigint[]', 'bigint[]']
-/** Types of the last parameters of functions that compare a region's shares (parts of limits) themselves; null without shares. */
+/** Types of the last parameters of functions that check a region's shares (parts of limits) without `guard`; null without shares. */
 const SHARED = {
   bucket: ['uuid', 'bigint', 'bigint', 'bigint', 'bigint'],
   buckets: ['uuid', 'bigint', 'bigint[]', 'bigint', 'bigint'],

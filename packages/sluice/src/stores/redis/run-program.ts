@@ -35,7 +35,7 @@ export function programRunner(client: RedisPort, silence: SilenceWatch = NO_WATC
     text.then(() => done(), done)
     return text
   }
-  /** @param isLast whether the call must not wait for a text again */
+  /** @param isLast whether the call has waited already, and must now send the program's text itself */
   const running =
     (program: Loadable, keys: readonly string[], args: readonly (string | number)[], late: () => boolean, isLast = false) =>
     async (): Promise<unknown> => {

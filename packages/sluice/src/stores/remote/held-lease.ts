@@ -19,7 +19,7 @@ export interface LeaseContext extends Required<LeaseOptions> {
 /** An answer that granted nothing for a call of this cost. */
 export type Refusal = Leased & { readonly cost: MicroTokens }
 
-/** How often in its life a lease is checked. Request sizes adapt so that a busy key makes about as many. */
+/** How often in its life a lease is checked (`check`). Request sizes adapt so that a busy key sends about as many requests. */
 export const CHECKS = 4
 /** The fraction of a lease's life in which its tokens are spent. The rest allows for clocks that run at different rates. */
 const USABLE = 0.8
@@ -164,7 +164,6 @@ export class HeldLease {
     this.#want = Math.min(this.#want, this.max)
   }
 
-  /** Aims at one request per check. */
   #nextSize(cost: MicroTokens, now: MonotonicInstant): MicroTokens {
     const each = this.#context.lifeMs / CHECKS
     const elapsed = Math.max(0.001, now - this.#requestedAt)

@@ -99,7 +99,7 @@ export function aheadOf(bench: Bench): void {
       await leave(one, fifth, START)
       await sameState(one.id)
       expect((await wait([one], 10, START)).retryAfter).toBe(4 * SECOND)
-      // The turn of the third group has come. The bucket has no room for its token before the later calls start.
+      // At its turn, the third group's token alone fills the bucket. Until the next call starts, no refilled token has room.
       await leave(one, third, START + 2 * SECOND)
       await sameState(one.id)
       expect((await wait([one], 10, START + 2 * SECOND)).retryAfter).toBe(3 * SECOND)

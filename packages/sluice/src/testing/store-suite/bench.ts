@@ -22,7 +22,7 @@ export interface StoreSuiteOptions {
   readonly algorithms?: readonly TimedTag[]
   /**
    * Set if the store may charge a group in several places, and refund if a later one denies. States of denied groups are then not equal to
-   * the reference's: the random test decides groups one by one, deletes their states, and never goes back in time.
+   * the reference's: the random test sends groups one by one, deletes the states of denied ones, and never goes back in time.
    */
   readonly givesBack?: boolean
   /** Calls of the random test against the reference; default 100,000. */

@@ -9,7 +9,7 @@ import type { Call } from '../../stores/store.ts'
 import { seeded } from '../random.ts'
 import { type Bench, START } from './bench.ts'
 
-/** The limit of a ramped window grows: a call may pass, and be denied a moment later in the next window. */
+/** With ramps, by which a limit grows in each window: a call may pass, and be denied a moment later in the next window. */
 const SHORT: readonly AnyLimit[] = [
   tokenBucket({ rate: '1/s', burst: 5 }),
   tokenBucket({ rate: '7/3s', burst: 4 }),

@@ -2,16 +2,16 @@
 -- the caller knows of the shares with the rows of the cells (keys of limits), and the record (table sluice_region).
 -- Until the transaction ends, it takes these locks, in this order:
 -- - the rows of all states
--- - for a state without a row, a lock that keeps sluice_region from inserting the row
--- - a lock that keeps sluice_region from writing the record
+-- - for a state without a row, a lock that keeps the function sluice_region from inserting the row
+-- - a lock that keeps the function sluice_region from writing the record
 -- Locks on tables would not do, because a dump holds one for as long as it runs. Every table is read by an index: with
 -- some callers' settings, a scan would seem so costly that the server compiles the plan (JIT). Without plan_cache_mode,
 -- planning for each call would take several times as long as running.
 --
 -- locks         false for a peek
--- known_mark    names the run (life of the database's data), as the caller knows it; known_changed: the number of the
---               record's last change, as the caller knows it
--- shifted_us    when the region's units (parts of limits) of all cells last changed
+-- known_mark    the run (life of the database's data) that the caller knows; known_changed: the number of the record's
+--               last change that the caller knows
+-- shifted_us    when the region's units (thousandths of limits) of all cells last changed
 -- cells         row ids of the states decided by shares. For each: changes, the number of its rows' last change, 0 for
 --               none; slots, its index in ids (from 1), 0 if the region holds nothing of it; plans, the share's plan
 --               id; settled, from when on a bucket without a row is full

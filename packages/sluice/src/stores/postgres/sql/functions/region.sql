@@ -3,17 +3,17 @@
 -- by shares can run, because sluice_guard needs the same locks.
 --
 -- which         the row id of a cell; empty for none
--- known_*       what was read, to write: run (life of the database's data); mark and number of the record in one text;
---               version of the state's row (xmin); number of the rows (0 for none). An empty text for none. To read: an
---               empty run
+-- known_*       what was read, to write; empty for none. known_run: run (life of the database's data), empty to read;
+--               known_begins: run, and number of the record's last change; known_digest: version (xmin) of the state's
+--               row; known_change: number of the rows' last change, 0 for none
 -- new_record    empty to leave it
 -- new_bucket    plan id, zero, rest, seen, keep_for, n, m, burst as an array; empty for no state, `-` to leave it
 -- new_rows      empty for none, `-` to leave them
 -- max_cells     the most cells with rows
 -- returns       if something is written, the last change's number, or 0 if there is no room for another cell. To read,
---               and if something has changed, JSON: run, time, mark and number of the record, record, state (zero to
---               burst), its version, end of its block, number of the rows, rows. Null, with nothing written, if
---               another transaction has inserted the state: the caller then calls again
+--               and if something has changed, JSON: run, time, as known_begins, record, state (zero to burst), as
+--               known_digest, end of its block, as known_change, rows. Null, with nothing written, if another
+--               transaction has inserted the state: the caller then calls again
 create function sluice_region(
   at_us bigint, which text, known_run text, known_begins text, known_digest text, known_change bigint, new_record text,
   new_bucket text, new_rows text, max_cells bigint

@@ -2,7 +2,7 @@
 --
 -- held, used   micro-tokens that the hold was charged, and that it really used
 -- charge_us    instant of the charge; mark: `zero` of the bucket right after the charge
--- charged      micro-tokens that the limit now counts for the hold; s is null if it equals the initial state
+-- charged      micro-tokens that the limit now counts for the hold; s is null if it equals an unused key's state
 create function sluice_settle_part(
   was sluice_state, plan bigint[], held bigint, used bigint, charge_us bigint, mark bigint, phase bigint, now_us bigint,
   out s sluice_state, out charged bigint

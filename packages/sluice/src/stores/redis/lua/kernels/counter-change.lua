@@ -4,8 +4,9 @@ local read, put, drop = ...
 local read_counter, counter_value = make 'counter-value'
 local adopt_counter, rolled, share = make 'counter-adopt'
 
--- `amounts_of(ended, current, previous, span, shared)` returns what is given back of the current and of the previous window (below 0:
--- charged). `shared` of the previous window still counts. Returns true if a newer version of Sluice wrote the state.
+-- `amounts_of(ended, current, previous, span, shared)` returns what is given back (below 0: charged) of the current window, which ends at
+-- `ended` after `span`, and of the previous one, of which `shared` counts. The change returns true if a newer version of Sluice wrote the
+-- state.
 return function(state, descriptor, amounts_of)
   local length = args[descriptor + 3]
   local ends = 0

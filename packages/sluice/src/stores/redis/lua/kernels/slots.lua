@@ -24,7 +24,7 @@ local function read_slots(value)
   if value then ends, inner = split(value) end
   local size = #inner
   if string.byte(inner) ~= 3 or size % 35 ~= 22 then
-    -- Any value but a state or a lone block counts as absent, and so does a block before it.
+    -- No state: the value counts as absent. Only a block (denies all calls until `ends`) without anything after it counts.
     return nil, nil, '', 0, now, inner == '' and ends or 0
   end
   local seen, last = number_at(inner, 9), number_at(inner, 16)

@@ -2,8 +2,8 @@
 --             offset at which windows begin (microseconds). In the first `ramp` microseconds of a window, the limit grows by n
 --             micro-tokens in m microseconds
 
--- `turn` says how limits with windows of different lengths have used one key. Below 4: one limit has. 4: several have, in one window.
--- 5 and 6: a limit with shorter windows takes its tokens in parts of the window; at 6, one with longer windows finds no tokens left.
+-- `turn` says how limits with windows of different lengths have used one key. Below 4: one limit alone. 4: several in one window. 5 and 6:
+-- in a longer limit's window, a shorter one takes its tokens in parts of its own length. 6: the longer one has no tokens left.
 
 local window_until = ...
 

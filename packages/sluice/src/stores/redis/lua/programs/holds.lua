@@ -16,7 +16,7 @@
 
 -- modules
 
--- Values by key, false if missing. Nil for the packed layout, and for more than 4,000 keys.
+-- Values by key, false if missing. Nil for the packed layout (many states in one hash), and for more than 4,000 keys.
 local cached, put
 if not ARGV[2] and #KEYS <= 4000 then
   cached = {}

@@ -3,12 +3,12 @@
 --
 -- KEYS        the states, each once
 -- ARGV        the rate (n micro-tokens in m microseconds); burst in micro-tokens (2 * burst * m is below 2^53); microseconds for which
---             values are kept after they are needed; microseconds that the holds last; 1 if they begin as settled, else 0; the name of the limit. Two forms follow:
---             - the cost, at most two bursts, and the micro-tokens held: if all costs are equal, and each group has a bucket of its own,
---             which its record follows in KEYS
---             - otherwise for each group the indexes of its bucket and record, then its cost and what is held
--- returns     the text of reply.lua, without numbers. Its counts are 1 for each group that passed, else 0. Nil, with nothing changed, if a
---             record exists already
+--             values are kept after they are needed; microseconds that the holds last; 1 if they are never settled, else 0; the name of the
+--             limit. Then one of two forms. `cost` is at most two bursts; `held`, for the record, is the whole cost:
+--             - cost and held: if all costs are equal, and each group has a bucket of its own, which its record follows in KEYS
+--             - for each group the indexes of its bucket and record, cost, held
+-- returns     the text of reply.lua: no numbers, and as counts 1 for each group that passed, else 0. Nil, with nothing changed, if a record
+--             exists already
 
 local call, KEYS, ARGV = redis.call, KEYS, ARGV
 local pack, parse, format = struct.pack, struct.unpack, string.format
