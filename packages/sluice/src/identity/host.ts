@@ -20,7 +20,8 @@ const MAX_NAME = 759
 
 export function canonicalHost(text: string): string | undefined {
   const host = HOST.exec(text.trim().toLowerCase())?.[1]
-  return host === undefined ? undefined : withoutDots(host)
+  if (host === undefined) return undefined
+  return host.startsWith('[') ? parsedHost(host) : withoutDots(host)
 }
 
 function withoutDots(host: string): string {
@@ -34,21 +35,24 @@ function readingsOf(text: string): readonly string[] {
   if (host !== undefined) return [host]
   // Some upstreams take all text before the last @ for user information, even if the @ is in a path.
   const names = [text, text.split(/[/\\?#]/, 1)[0] ?? ''].map(nameIn)
-  return [AMBIGUOUS, text.trim().toLowerCase(), ...names.map(withoutDots), ...names.flatMap(decoded)]
+  return [AMBIGUOUS, text.trim().toLowerCase(), ...names.map(withoutDots), ...names.flatMap((name) => parsedHost(name) ?? [])]
 }
 
-/** The DNS name after the last @, up to a character that no DNS name contains. */
+/** An IPv6 address in brackets, or characters of a DNS name. */
+const NAME = /^(?:\[[\da-f:.]*\]|[^:/\\?#,;\s]*)/i
+
+/** The name or address after the last @. */
 function nameIn(text: string): string {
   const name = text.slice(text.lastIndexOf('@') + 1).trim()
-  return (name.split(/[:/\\?#,;\s]/, 1)[0] ?? '').toLowerCase()
+  return (NAME.exec(name)?.[0] ?? '').toLowerCase()
 }
 
-/** URL parsers decode escapes and map letters of other scripts to plain ones. */
-function decoded(name: string): readonly string[] {
-  if (name.length > MAX_NAME) return []
+/** URL parsers decode escapes, map letters of other scripts to plain ones, and shorten IPv6 addresses. */
+function parsedHost(name: string): string | undefined {
+  if (name.length > MAX_NAME) return undefined
   try {
-    return [withoutDots(new URL(`http://${name}`).hostname)]
+    return withoutDots(new URL(`http://${name}`).hostname)
   } catch {
-    return []
+    return undefined
   }
 }

@@ -44,7 +44,22 @@ const NO_HOSTS: readonly (readonly [what: string, make: (index: number) => strin
   ['letters that stand for others', (index) => `${index}@\u00aa.example`],
 ]
 
+const ADDRESS =
+  'version: 1\nrules: [{ name: a, key: [], tiers: [{ when: { "host:": "[2001:DB8::1]" }, rate: 1/d, burst: 3 }, { rate: 1/d, burst: 100 }] }]\n'
+const IPV6 = '[2001:db8::1]'
+const IPV6_SPELLINGS: readonly (readonly [what: string, make: (index: number) => string])[] = [
+  ['zeros', (index) => `[2001:${'0'.repeat(index % 2)}db8:${'0:'.repeat(index % 3)}:${'0'.repeat(index % 4)}1]`],
+  ['ports', (index) => `${IPV6}:${index}`],
+  ['user information', (index) => `u${index}@${IPV6}:80`],
+  ['a path', (index) => `${IPV6}/${index}`],
+  ['several ports', (index) => `${IPV6}${':80'.repeat(index + 2)}`],
+]
+
 describe('S8: a Host has one spelling', () => {
+  it.each(IPV6_SPELLINGS)('no way around a limit for an IPv6 address by its %s', async (_, make) => {
+    expect(await passed(ADDRESS, many(make))).toBe(3)
+  })
+
   it.each([...SPELLINGS, ...NO_HOSTS])('one bucket whatever its %s', async (_, make) => {
     expect(await passed(KEYED, many(make))).toBe(3)
   })
