@@ -10,7 +10,7 @@ import { bareRedisStore } from './stores/redis/redis-store.ts'
 import { remoteStore } from './stores/remote/remote-store.ts'
 import { type Scope, type Store, StoreFailure } from './stores/store.ts'
 
-/** The fields of the class in the article Rate Limiting at Scale. */
+/** What `consume` returns: the fields of the article Rate Limiting at Scale, and `degraded`. */
 export interface RateLimitResult {
   /** Whether the request may pass. */
   readonly allowed: boolean

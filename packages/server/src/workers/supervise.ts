@@ -87,7 +87,7 @@ export async function supervise(count: number, at: ListenAt, log: Log, repeated:
 /** Workers in `serving` finish the responses under way first. */
 async function stopAll(fleet: Fleet, door: Door, serving: ReadonlySet<Worker>): Promise<void> {
   const gone = fleet.stop(serving)
-  // Clients that wait for a paused worker's response make no new connection while the port is being closed.
+  // Paused workers hold back responses, so waiting clients open no new connections while the port is being closed.
   for (const worker of serving) sendTo(worker, { kind: 'pause' })
   await door.close()
   for (const worker of serving) sendTo(worker, { kind: 'stop' })

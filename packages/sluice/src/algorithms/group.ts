@@ -40,7 +40,7 @@ export interface GroupResult {
  * states that were converted to a changed limit (law 7) are written. Programs in Lua and SQL must return exactly the same.
  * @param states by slot, as stored; undefined if absent
  * @param blocks by slot: the instant until which nothing may pass; 0 for none
- * @param dryRun whether all views are without the charges
+ * @param dryRun for a peek: the views are without the charges (`writes` has them), and no call has a `grant`
  */
 export function applyGroup(
   states: readonly unknown[],

@@ -39,7 +39,7 @@ export const slidingWindowLogKernel: Algorithm<LogPlan, LogState> = kernel({
   tag: 'sl',
   step: () => stepOf<LogState>({ ...NONE }),
   decide(plan, stored, now, cost, _phase, into = slidingWindowLogKernel.step()) {
-    // Only peeks and `applyGroup` pass a state with a charge that is not applied yet.
+    // A peek in memory decides on the states of earlier groups, whose charges are not in the entries yet.
     const state = stored === undefined ? NONE : settled(stored)
     const part = partNow(plan, state, now)
     if (cost <= plan.limit - part.used) {

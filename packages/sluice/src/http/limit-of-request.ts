@@ -11,8 +11,8 @@ const LIMIT: Form = [
 
 /**
  * Caches results by the limit's value, because each request may have a new limit object.
- * @throws LimiterError (the returned function) INVALID_OPTIONS for a value that is not a limit or has another algorithm; NOT_SUPPORTED if
- * the store cannot decide it
+ * @throws LimiterError (the returned function) INVALID_OPTIONS for a value that is not a limit, or has another algorithm than the limiter's
+ * limit; NOT_SUPPORTED if the store cannot decide it
  */
 export function byLimit<T>(limiter: Limiter, make: (limiter: Limiter) => T): (limit: AnyLimit) => T {
   const made = new Map<string, T>()

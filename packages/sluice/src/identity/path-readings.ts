@@ -101,7 +101,7 @@ function readAll(first: string): ReadPath | undefined {
   return { path, exactPath: readings.find((reading) => reading.path === path)?.exactPath ?? path, readings }
 }
 
-/** @param states for each text of the path, the texts that one step makes of it */
+/** @param states by text (the path, or what some STEPS make of it): the texts that one more step makes */
 function readingsOf(states: ReadonlyMap<string, readonly string[]>): readonly OneReading[] {
   const finals = new Map<string, string>()
   const readings = new Map<string, OneReading>()

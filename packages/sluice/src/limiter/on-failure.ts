@@ -67,9 +67,9 @@ export function resolve(
 }
 
 /**
- * The option `onFull` of a full store applies instead of the policy. With `allow` and `deny`, the outcome is `undecided`. With `local`, the
- * fallback decides. If it is absent or fails, or if the caller has aborted, the outcome is `undecided`, and the group passes only by
- * `onFull` of the fallback.
+ * The option `onFull` of a full store applies instead of the failure policy. With the policy `allow` or `deny`, the outcome is `undecided`.
+ * With `local`, the fallback decides. If the fallback is absent or fails, or the caller has aborted, the outcome is `undecided`. The group
+ * then passes only if a full fallback has `onFull: 'allow'`.
  * @returns a promise only if the local fallback decides asynchronously, as it does for every peek
  */
 export function onFailure(

@@ -62,7 +62,7 @@ export function prometheusMetrics(options: MetricsOptions = {}): PrometheusMetri
   const { outcomes, requests, blocked, newKeys, errors, degraded, decisions, calls } = metrics
   const all: readonly Metric[] = [...Object.values(metrics), ...read.map(readable)]
   const byName = createLookups()
-  // Cached by route and by rule, so that one short lookup finds a series, instead of one with all labels.
+  // Cached by route, then by rule, so that a decision's series of one rule share these lookups.
   const routeAt = byName((route) => ({
     outcome: byName((outcome) => outcomes.at(route, outcome)),
     rule: byName((rule) => ({

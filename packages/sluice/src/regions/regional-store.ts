@@ -37,8 +37,8 @@ export interface RegionalStoreOptions {
    */
   readonly mode?: 'fixed' | 'escrow' | 'counters'
   /**
-   * The most keys, default 100,000. With `escrow`: keys of which units were sent or received; all others keep the units of their weight.
-   * With `counters`: keys of which tokens were spent; calls of further keys fail.
+   * The most keys, default 100,000. With `escrow`: keys of which units were sent or received; of all other keys, each region holds its
+   * weight. With `counters`: keys of which tokens were spent; calls of further keys fail.
    */
   readonly maxCells?: number
   /**

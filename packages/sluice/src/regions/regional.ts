@@ -119,7 +119,7 @@ export function checkGive({ self, weights }: RegionalStore, to: string, units: n
 
 /**
  * For a cost above what the region holds, but not above the whole limit. The group has no `retryAfter`, because no wait in this region
- * helps.
+ * helps. Decisions report a denied call's `retryAfter` as `replenishAfterMs`.
  */
 export function denied(verdict: Decided): Decided {
   const calls = verdict.calls.map((call) =>

@@ -204,12 +204,12 @@ function groupsByShare(groups: readonly CallGroup[], run: string): ByShare {
   return { own, varies: limits.vary, others: limits.vary ? othersAmong(own) : [] }
 }
 
-/** Notes what decides the keys of each scope: shares, or a limit without shares. */
+/** Notes the limit of each scope: its shares if the limit is divided among regions, otherwise the limit. */
 function createLimits() {
   let scopes: Map<string, KnownShares | AnyLimit> | undefined
   let [lastScope, lastBy]: [Scope | undefined, KnownShares | AnyLimit | undefined] = [undefined, undefined]
   const limits = {
-    /** Whether different ones were noted for one scope. */
+    /** Whether a scope has several limits. */
     vary: false,
     note(scope: Scope, by: KnownShares | AnyLimit): void {
       if (scope === lastScope && by === lastBy) return

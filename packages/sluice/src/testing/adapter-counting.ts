@@ -6,7 +6,7 @@ import type { Bench } from './adapter-bench.ts'
 const KEY = 'one'
 const key = (): string => KEY
 
-/** The handler succeeds, and the clock stands still: no token comes back with time. */
+/** The handler behind the adapter sends 200, and the clock does not move, so no token is refilled. */
 export function countingCases<Request>({ adapter, limiter, serve }: Bench<Request>): void {
   const left = async (limits: Limiter): Promise<number | undefined> => (await limits.peek(KEY)).limits[0]?.remaining
   const fails = (): never => {

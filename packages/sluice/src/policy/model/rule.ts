@@ -180,7 +180,7 @@ export function truthOf(condition: Condition, request: Request): Truth {
   const several = source.alternatives?.(request)
   if (several === undefined) return accepts(source.read(request))
   if (!several.some(accepts)) return false
-  // An equal value twice is not certain either: the upstream may refuse a repeated header or parameter, or ignore both.
+  // Undefined also for two equal values of a header or parameter (`read` returns AMBIGUOUS): the upstream may refuse or ignore both.
   return accepts(source.read(request)) && several.every(accepts) ? true : undefined
 }
 

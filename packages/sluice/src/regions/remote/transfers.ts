@@ -17,7 +17,7 @@ export interface RemoteTransfers {
   send(id: StateId, by: RewriteBy, to: Region, wanted: UnitsToGive, most?: number): Promise<boolean>
   /** Resolves with false if there was no room. */
   receive(row: CellRow): Promise<boolean>
-  /** A key's limit. A peer or the caller named one, but other processes may have called the key by another. */
+  /** The limit of a key's last call, as `ownLimit` finds it. A peer or the caller may have named another (`named`). */
   limitBy(id: StateId, named: ScopeLimit): RewriteBy
 }
 

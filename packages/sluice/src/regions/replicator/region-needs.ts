@@ -9,7 +9,7 @@ import { scopeLimit } from '../rights/scope-limit.ts'
 export interface RegionNeeds {
   /** Publishes this process's needs, and reads those of the others. */
   refresh(): Promise<void>
-  /** The sum over all processes, as in `Demand`; undefined before this process has counted the key for a window. */
+  /** The key's need (see `Demand`) in all processes, at most UNITS; undefined before its first window in this process has ended. */
   sumOf(metered: Metered): number | undefined
   /** The units that the largest call in any process needs. */
   costOf(metered: Metered): number

@@ -44,7 +44,7 @@ export async function peekSlots(
   }
 }
 
-/** With ramped limits, the longest wait of a denied group's calls may not be enough. */
+/** Corrects a denied group's wait: at its end, a limit with a ramp (low in each new window) may deny again. */
 export async function corrected(
   store: Store,
   parts: readonly SlotCalls[],

@@ -95,7 +95,8 @@ export interface Answered<V extends GroupVerdict = GroupVerdict> {
 }
 
 /**
- * The group gets the first failure of its parts, otherwise the longest wait of its calls. That wait is enough, unless a limit has a ramp.
+ * The group gets the first failure of its parts, otherwise the longest wait of its calls. At the end of that wait, a limit with a ramp (low
+ * in each new window) may deny.
  */
 export function joinSlots(answers: readonly Answered[]): GroupVerdict {
   const calls: Verdict[] = []

@@ -6,7 +6,7 @@ export interface Flight<Item, Answer> {
   readonly ranges: readonly ItemRange<Item, Answer>[]
   readonly items: readonly Item[]
   readonly sentAt: MonotonicInstant
-  /** How many calls it has; 0 if it is sent again, after a batch was refused as misuse. */
+  /** How many calls left the queue for it; 0 for one caller's items, sent again alone after a LimiterError of their batch. */
   readonly weight: number
   /** The latest deadline of its callers. */
   readonly deadline: MonotonicInstant

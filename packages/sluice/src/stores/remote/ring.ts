@@ -19,7 +19,7 @@ export interface RemoteStore extends Store {
   readonly leasedTokens: number
 }
 
-/** The default deadline in milliseconds, and its extension while the first connection is made. */
+/** Milliseconds. While the first connection is made, default deadlines are at least STRETCHED_MS after the first call. */
 const [DEFAULT_MS, STRETCHED_MS] = [50, 1_000]
 const READY_MS = 5_000
 /** The most milliseconds that `close` waits: for answers, and for returned leases. */

@@ -50,7 +50,7 @@ export function createNewKeys(maxNewKeys: number, clock: Time): NewKeys {
     left.set(scope, known)
     return known
   }
-  // Overflow states are few. Records of holds are bounded as well, by the calls that were charged.
+  // Each limit has at most 1,024 overflow states (`onFull: 'shared'`). Only charged calls create records of holds.
   const isExempt = (scope: string): boolean => scope.startsWith(SHARED) || isRecordScope(scope)
   const closed = (scope: string): boolean => !isExempt(scope) && levelOf(scope).level < 1
   return {

@@ -84,7 +84,7 @@ function createShared(store: Store, isClosed: NewKeys['closed'], spreading: Spre
   }
   const sharedCall = (call: Call, spread: Spread): SharedCall => {
     const { text } = call.id.scope
-    // Since the first decision, keys of this scope may have become allowed again.
+    // If new keys of the scope are allowed again since the store refused the call, the call's own state decides.
     if (!isClosed(text)) return { call }
     const states = statesOf(text)
     return { call: { ...call, id: { scope: states.scope, key: String(spread(call.id.key) % SHARED) } }, states }

@@ -1,5 +1,5 @@
--- Instant of the entry, from number `first` on, with which charges reached `amount`. The stored row `was` may lack the
--- last entry.
+-- Instant of the first entry from number `first` on with which the sum of the whole log reached `amount`. The stored
+-- row `was` may lack the last entry.
 create function sluice_log_fits(s sluice_state, was sluice_state, amount bigint, first bigint) returns bigint
 language plpgsql stable as $$
 declare

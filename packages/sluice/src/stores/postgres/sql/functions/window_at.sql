@@ -1,5 +1,5 @@
--- If the count would become too large for exact numbers, only the window's present part is counted
--- (docs/decisions/0006).
+-- If the count of a window in parts (sluice_part) would become too large for exact numbers, it begins anew with the
+-- present part (docs/decisions/0006).
 create function sluice_window_at(s sluice_state, plan bigint[], phase bigint, now_us bigint) returns sluice_state
 language plpgsql immutable as $$
 declare

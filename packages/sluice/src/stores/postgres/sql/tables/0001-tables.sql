@@ -5,11 +5,13 @@
 --                null for a block alone
 -- plan_id        names the limit that wrote the state: of a bucket its id in sluice_plan, of windows and logs the
 --                window in microseconds, of any other algorithm 0; null without a state
--- zero rest seen bucket: when it was last empty, in microseconds and n-ths of one, and the latest time of a call
+-- zero rest seen bucket: when it was last empty, in microseconds and n-ths of one (n: of its plan), and the latest time
+--                of a call
 -- ends           window, counter: end of the current window; kind 4: when the state equals the initial one
 -- current        window, counter: micro-tokens charged in it
 -- previous       counter: micro-tokens charged in the window before
--- turn absent    window and counter of a key with limits of different lengths (docs/decisions/0006)
+-- turn           window: how much of the limit was used, or which limits of different lengths were called (sluice_turn)
+-- absent         counter: 1 if the longer of two limits was not called in the current window yet (docs/decisions/0006)
 -- newest charged log: instant of the newest entry, micro-tokens ever charged
 -- head tail      log: numbers of the first and the last entry
 -- keep_for       bucket, log: for how long an earlier, longer limit still needs the state (docs/algorithms)

@@ -18,7 +18,7 @@ local function bytes_of(number)
 end
 
 -- Returns when the state was written (nil for none); the last fencing number; the bytes of the holders whose slots have not ended; the sum
--- of their costs; the time of the decision; the end of the block.
+-- of their costs; the time of the decision; the instant until which the key is blocked (0 for none).
 local function read_slots(value)
   local ends, inner = 0, value or ''
   if value then ends, inner = split(value) end

@@ -1,9 +1,9 @@
 -- Decides calls of one cost on token buckets of one limit, each by itself: the common case of consume.lua, written to run fast.
 --
 -- KEYS        the states, each once; none if the program is only to be loaded
--- ARGV        n, m, burst, cost (2 * burst * m is below 2^53); microseconds for which values are kept after they are needed; then the
---             number of calls for each state, absent if each has one
--- returns     the text of reply.lua, without numbers. Its counts are how many calls of each state passed
+-- ARGV        rate (n micro-tokens in m microseconds), burst, cost (2 * burst * m is below 2^53); microseconds for which values are kept
+--             after they are needed; then the number of calls for each state, absent if each has one
+-- returns     the text of reply.lua: as counts, how many calls of each state passed; no numbers
 
 local call, KEYS, ARGV = redis.call, KEYS, ARGV
 local pack, parse, format = struct.pack, struct.unpack, string.format

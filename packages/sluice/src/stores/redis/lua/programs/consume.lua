@@ -51,7 +51,7 @@ local function kernel(tag)
 end
 
 local plain = args[3]
--- Not needed if all states are strings and the server's clock is used.
+-- Not needed if all states are strings, at most 4,000, and the server's clock is used.
 local read, put, keep
 if ARGV[2] or time_arg ~= 0 or plain < #KEYS or plain > 4000 then read, put, keep = make 'state' end
 local values = {}

@@ -1,7 +1,7 @@
 -- Grants, renews and settles leases: tokens of a bucket that a process takes in advance (`grantLease` in algorithms/leased-bucket.ts).
 --
 -- KEYS        the bucket of each request
--- ARGV[1]     time; how many numbers each request has; for each request the rate (n tokens in m
+-- ARGV[1]     time; how many numbers each request has; for each request the rate (n micro-tokens in m
 --             microseconds), burst, the least amount, the most, the holder, the request's number among those of the holder (sequence),
 --             microseconds that the lease lasts (life), how many leased tokens the holder keeps, and how many it returns. Burst and
 --             amounts are micro-tokens. A request that is not newer than the lease is ignored

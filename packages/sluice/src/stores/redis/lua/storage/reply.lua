@@ -1,8 +1,8 @@
 -- Makes the reply of a program that decides. It is a text, because a server sends a text faster than a table. It has:
 -- - a byte: how many bytes each count and each length has (1 or 4);
 -- - for each state the length of its value, 0 for none;
--- - the counts: how many groups passed;
--- - the values, then the numbers, then the time. Each number and the time have 7 bytes.
+-- - the counts that the program's header describes;
+-- - the values, then the numbers of that header, then the time. Each number and the time have 7 bytes.
 --
 -- arguments   values by state; counts; numbers; now
 
