@@ -36,7 +36,7 @@ export async function decide(engine: Engine, { request, response, path, rest }: 
   answer(response, engine, await engine.decide(factsOf(request, { ...described, uri })))
 }
 
-/** @throws BadRequest for a repeated header, because one of its values may come from the client */
+/** @throws BadRequest for a repeated method or URI, because one of the values may come from the client. All hosts count. */
 function originalIn(request: IncomingMessage, family: 'x-forwarded' | 'x-original'): Original {
   const one = (name: 'method' | 'uri' | 'host'): string | undefined => {
     const header = `${family}-${name}`

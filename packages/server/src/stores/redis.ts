@@ -21,7 +21,7 @@ export const redis: Opener = async ({ url, connectMs, space, folder }) => {
   client.on('error', (error: Error & { readonly command?: { readonly name?: unknown } }) => {
     lastError = error
     if (error.command?.name !== 'select') return
-    // The client would continue in database 0. It has not sent a call yet, so it reconnects.
+    // A failed SELECT leaves the client in database 0, so it reconnects before it sends a call.
     unselected = error
     client.disconnect(true)
   })

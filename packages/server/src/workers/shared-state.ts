@@ -61,7 +61,7 @@ export function relayPolicies(
     /** Every worker reads the file by itself. */
     file: (candidate: Candidate) => replace(candidate, { fromPlace: true }),
     /**
-     * Every worker fetches by itself, so a text in use is not loaded again, unless `always` is set.
+     * A text in use, such as a relayed one, is loaded again only if `always` is set.
      * @param at milliseconds since 1970 when the request began
      */
     fetched: (candidate: Candidate, always: boolean, at: number) =>

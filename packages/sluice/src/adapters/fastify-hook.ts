@@ -67,7 +67,7 @@ export interface FastifyOptions<Request, Reply> extends GateOptions<Request, Rep
 /** Resolves to undefined if the request may go on, and to the reply if it was answered. */
 export type FastifyHook<Request = FastifyRequest, Reply = FastifyReply> = (request: Request, reply: Reply) => Promise<unknown>
 
-/** A conditional type, so that the request type of `key` and the other functions is inferred from the route. */
+/** Is `FastifyHook`. From the branch for `never`, TypeScript infers the route, and so the request type of `key` and the other functions. */
 export type InferredHook<Route extends framework.RouteGenericInterface> = [Route] extends [never]
   ? FastifyHook<framework.FastifyRequest<Route>, framework.FastifyReply<Route>>
   : FastifyHook

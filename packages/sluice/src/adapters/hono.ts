@@ -45,7 +45,7 @@ const READER: RequestReader<Context> = {
   onLeave: ({ req }, leave) => onAborted(req.raw, leave),
 }
 
-/** The fields that earlier limits have set on requests without a response, for later limits to merge. */
+/** Response fields that earlier limits have set. Later limits merge them if the context has no response yet. */
 const WRITTEN = new WeakMap<Context, Map<string, string>>()
 
 function writtenOn(context: Context): Map<string, string> {

@@ -11,8 +11,8 @@ const MAX_PRODUCT = 4_503_599_627_370_496
 
 /**
  * previous * left / quanta, rounded up: what the micro-tokens of the previous window still count when `left` of the current window's
- * `quanta` equal parts are left. Exact while the whole tokens of `previous` times `quanta` stay below 2^53. Beyond that it exceeds every
- * limit that it is compared with.
+ * `quanta` equal parts are left. Exact if the whole tokens of `previous`, times `left`, are below 2^53; otherwise above every limit that
+ * the result is compared with.
  */
 export function weighted(previous: MicroTokens, left: number, quanta: number): MicroTokens {
   const tokens = Math.floor(previous / MICRO)
@@ -23,8 +23,8 @@ export function weighted(previous: MicroTokens, left: number, quanta: number): M
 }
 
 /**
- * At most a million equal parts (quanta), for a window of an unknown plan. With so few, `weighted` is exact for every limit. A rest shorter
- * than a quantum is left at the start of the window.
+ * At most a million equal parts (quanta), for a window of an unknown plan. With so few, `weighted` is exact for every limit. The window
+ * begins with a rest shorter than a quantum, in which all quanta are left.
  */
 export function roughly(window: Micros): { readonly quantum: Micros; readonly quanta: number } {
   let quantum = 1

@@ -128,7 +128,7 @@ function passesFrom({ limit: { algorithm, plan }, state, cost, phase, until }: W
   const from = Math.max(at, until)
   const then = state === undefined ? undefined : algorithm.adopt(plan, state, from, phase)
   const { outcome, retryAfter } = algorithm.decide(plan, then, from, cost, phase)
-  // If the call is allowed, `retryAfter` is only the wait for its tokens.
+  // `retryAfter` of an allowed call is the wait for tokens that it took in advance.
   return outcome === 'denied' ? from + retryAfter : from
 }
 

@@ -13,9 +13,8 @@ type Kernel<S> = Pick<Algorithm<BucketPlan, S>, 'adjust' | 'expiresAt'>
  * Settles a hold (a charge before the real use was known). Charges additional use now, down to one burst below empty. Gives unused tokens
  * back as far as the bucket had room for them all the time since the charge. docs/reservations.md gives the bound for several holds.
  *
- * At an instant t after the charge, the bucket had at most the tokens refilled in t - `mark`, and so room for the burst less these. `mark`
- * is the instant at which it was empty, as of right after the charge. t is the present, or the instant at which the bucket is empty now if
- * that is later, because calls that were charged ahead may start as late as then.
+ * The room is the burst less the tokens that are refilled after `mark`, the bucket's `zero` (when it is empty) right after the charge.
+ * These count up to now, or up to the present `zero` if that is later, because calls that were charged ahead may start as late as then.
  */
 export function settleBucket<S extends Level>(
   kernel: Kernel<S>,

@@ -119,7 +119,7 @@ export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = kernel({
   /**
    * Gives back the cost of a call that will not start, less what was charged after it, as Go's x/time/rate does. The later charges are the
    * distance that `zero` has moved since. Nothing is given back after a change of the limit, or if a refund or reset moved `zero` back
-   * beyond that of the charge. If the tokens are refilled already, the call is settled like a hold that used nothing.
+   * beyond that of the charge. After its wait, the call is settled like a hold that used nothing.
    */
   leave(plan, state, now, cost, charged) {
     const time = timeOf(state, now)

@@ -13,8 +13,8 @@ import { type FixedWindowPlan as Plan, freshEnd, rampTo } from './fixed-window-p
  * - below `BOTH`: one plan alone, which took up to a 64th (0), a 16th (1), a quarter (2) or all (3) of its limit
  * - `BOTH`: a longer plan and a shorter plan
  * - `ABSENT`: a shorter plan; the longer plan was called in the previous window and not yet in this one
- * - `SPENT`: as `ABSENT`, but the count would be too large for exact whole numbers. A window has parts of the shorter plan's length
- * (`partAt`); `window` and `count` leave out those before the latest change. Until `end`, a longer plan has no tokens.
+ * - `SPENT`: as `ABSENT`, but the count became too large for exact whole numbers. `window` and `count` are then those of the rest of the
+ * window, from the start of one part on (`partAt`). A longer plan finds nothing left.
  */
 export interface FixedWindowState {
   end: Micros
@@ -37,7 +37,7 @@ export const BOTH = 4
 export const ABSENT = 5
 export const SPENT = 6
 
-/** Decides how long the window of a single plan is remembered (`freshAt`). */
+/** The window's `turn` at this count: if one plan alone was called in the window, 0 to 3 by the fraction of the limit that was taken. */
 export function turnOf(turn: number, count: MicroTokens, limit: MicroTokens): number {
   if (turn >= BOTH) return turn
   if (count * 4 > limit) return 3
@@ -52,7 +52,7 @@ export function freshAt({ end, window, turn }: FixedWindowState): Micros {
 /**
  * Converts a state to a plan with a window of another length. The current window is extended to the end of the plan's window, if that is
  * later. With align `first`, a longer plan extends it from the same start.
- * @returns undefined if the state is expired
+ * @returns undefined for an unused key's state
  */
 export function adopt(plan: Plan, state: FixedWindowState, now: Micros, phase: number): FixedWindowState | undefined {
   const { end, count, window, turn } = state
@@ -102,7 +102,7 @@ export function isSpent({ limit }: Plan, turn: number, base: MicroTokens): boole
   return turn === SPENT || (turn === ABSENT && base > Number.MAX_SAFE_INTEGER - 2 * limit)
 }
 
-/** The first instant in a later part of the window, or after the window, at which a cost fits. */
+/** The first instant after this part or window at which a cost fits. */
 export function fitsLater(plan: Plan, part: WindowPart, cost: MicroTokens, phase: number): Micros {
   const { limit } = plan
   const { end, window, turn, base, used } = part

@@ -34,7 +34,7 @@ export interface EngineOptions {
   readonly policy: Policy
   /** Stays open when the engine is closed. */
   readonly store: Store
-  /** For decisions in memory, deadlines and ends of overrides; default the system's. */
+  /** For the default `local`, decisions without a store, deadlines and ends of overrides; default the system's. */
   readonly clock?: Time
   /**
    * Verifies a request's token and returns its claims. Called if the facts have none. If it throws or returns no object, the request has no

@@ -30,7 +30,7 @@ export function unreadRules(rules: readonly Rule[], request: Request, hasCost: b
   return { reader, others }
 }
 
-/** Undefined if the readable parts show that the rule does not apply. */
+/** Returns whether a rule reads an unreadable part of the request; undefined if the readable parts exclude the rule. */
 export function unreadReader(request: Request, hasCost: boolean): (rule: Rule) => boolean | undefined {
   const during = watchUnread(request)
   return (rule) => {

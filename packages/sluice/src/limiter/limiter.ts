@@ -61,8 +61,8 @@ export interface Limiter extends AsyncDisposable, Reserving {
   /** Several checks in one store call, decided in order and independently. */
   checkMany(requests: readonly CheckRequest[], options?: Omit<CheckOptions, 'cost'>): Promise<Decision[]>
   /**
-   * Reports what `check` would decide now, and changes nothing. The figures of the limits do not include the cost. With `at`, outcome and
-   * figures are those of that instant, which is the decision's `at` by the store's clock.
+   * Reports what `check` would decide now, or at the instant of the option `at`, and changes nothing. The figures of the limits do not
+   * include the cost. The decision's `at` is by the store's clock.
    */
   peek(key: string, options?: PeekOptions): Promise<Decision>
   /** Gives tokens back to every limit of the key, at most until the limit is full. */

@@ -61,8 +61,8 @@ export function ownLimit(
   fill: Micros,
 ): OwnLimit {
   for (const one of [called, named]) if (one !== undefined && isOf(store, cell, one.limit)) return { ...one, doubt: undefined }
-  // A key without a state, or with at most one unit here, does not show its limit. Any other key was called by a limit that this process
-  // does not know.
+  // A missing state does not show the limit, nor does one for at most one unit (a thousandth of the limit). Any other state shows a
+  // limit that this process does not know.
   const silent = cell.bucket === undefined || unitsOf(store, cell, named.limit) <= 1
   if (silent && called !== undefined) return { ...called, doubt: undefined }
   if (silent && isNew) return { ...named, doubt: undefined }

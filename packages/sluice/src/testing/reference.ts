@@ -109,8 +109,8 @@ export class Reference {
   }
 
   /**
-   * Gives the call a limit by which its bucket keeps its tokens (`KeepsTokens`). Without a state, such a bucket is full under its last
-   * limit: this full state is converted and stored.
+   * If `#keepsTokens` says so, replaces the call's algorithm by KEEPING. A bucket without a state is then full under its last limit: this
+   * full state is converted and stored.
    */
   #by(call: Call, now: Micros): Call {
     if (call.limit.algorithm.tag !== 'tb' || !this.#keepsTokens(call)) return call

@@ -35,7 +35,7 @@ export function compileGlob(text: string, segments: readonly string[]): Glob | u
   return {
     text,
     segments: pattern,
-    // At most 30 segments: a literal outweighs all stars, and `**` all single stars.
+    // At most 30 segments: literals count first, then the absence of `**`, then single stars.
     rank: 64 * literal + single - (stay === 0 ? 0 : 32),
     matches(values) {
       let at = start

@@ -16,7 +16,7 @@ export interface EscrowTransfers {
   send(id: StateId, by: CellLimit, to: Region, wanted: UnitsToGive, most?: number): boolean
   /** Adds what a peer has sent of a key, as its row says. Returns false if there was no room for the key. */
   receive(row: CellRow): boolean
-  /** Chooses the limit of a key for which a peer has named one, because calls in this region may have used another. */
+  /** Chooses the limit of a key's last call in this region; if unknown, the one that a peer has named. */
   limitBy(id: StateId, named: ScopeLimit): CellLimit
 }
 

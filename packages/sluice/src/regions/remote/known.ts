@@ -5,7 +5,7 @@ import type { RegionStore } from '../rights/state.ts'
 /** The region's record, as this process last read it. */
 export interface KnownRegion {
   readonly region: RegionStore
-  /** The first characters of the record. The server compares them, to see whether the record has changed. */
+  /** The record's run (store lifetime) and the number of its last change. The server compares both. */
   readonly begins: string
 }
 

@@ -101,7 +101,7 @@ function startWindows(roll: () => void, publish: () => Promise<void>, windowMs: 
   }
 }
 
-/** @param onRead notes that the peer reads, and returns the peers whose needs are recent */
+/** @param onRead notes the peer's request, and returns the peers that recently reported the quota that they need */
 async function answerTo(
   request: Pull,
   self: string,

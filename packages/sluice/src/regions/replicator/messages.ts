@@ -35,7 +35,7 @@ export interface Pull {
   readonly after: number
   /** Up to where the receiver then knows the sender's needs. */
   readonly needsAt: Position
-  /** Set if the receiver must accept the sender's run (store lifetime) before it sends units to it. */
+  /** Introduces the sender's run (store lifetime): the receiver sends units only to a run that it has accepted. */
   readonly hello: Hello | undefined
 }
 

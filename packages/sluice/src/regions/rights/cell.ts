@@ -176,7 +176,7 @@ function weightAfter({ region }: RegionStore, shift: Shift, limit: RegionalLimit
   return shift.rosters === undefined ? 0 : Math.min(...shift.rosters.map((roster) => firstUnits(roster, region, limit)))
 }
 
-/** Applies the shifts (closes and opens of eras) that came after `seen`, the time of the state. */
+/** Converts a bucket to the region's share after each shift (close or open of an era, a time of constant weights) since `seen`. */
 function shifted(store: RegionStore, bucket: BucketState, rows: Rows | undefined, limit: RegionalLimit, held: number): BucketState {
   const { shifts } = store
   if (lastShift(store).at < bucket.seen && isShare(limit, held, bucket.plan)) return bucket

@@ -35,8 +35,8 @@ export function meet(store: RegionStore, status: Status, now: Micros): RegionSto
 
 /**
  * Begins the next era once a peer has begun it, or once all peers agree on its roster, the regions and weights (`hasAgreed`). A region
- * outside this era's roster only follows a peer, because the others do not wait for it. In the new era each region holds its weight of
- * every key again, and buckets keep their tokens.
+ * outside the closed era's roster waits until a peer has begun. In the new era each region holds its weight of every key again, and
+ * buckets keep their tokens.
  * @param statuses the latest status of each peer; older ones do no harm
  */
 export function open(store: RegionStore, statuses: ReadonlyMap<Region, Status>, now: Micros): RegionStore {
@@ -53,7 +53,7 @@ export function open(store: RegionStore, statuses: ReadonlyMap<Region, Status>, 
   const era = store.era + 1
   const shifts = shiftedAt(store, { era, units: weightOf(roster, store.region), rosters: [roster], cut: false }, now)
   const opened: RegionStore = { ...store, phase: 'open', era, roster, next: undefined, shifts }
-  // Peers may already have closed the era that opens here. Waiting for the next pull would delay their agreement.
+  // A peer may already have closed the era that this store has just begun. Its status is applied before the next pull.
   let met = opened
   for (const peer of peersOf(roster, store.region)) {
     const status = statuses.get(peer)

@@ -20,8 +20,8 @@ export interface Shift {
   readonly at: Micros
   readonly units: number
   /**
-   * The roster (regions and weights) of the era, and those that may follow. Of an undivided cell, the region holds the least that any of
-   * these rosters gives it. Undefined: the region holds nothing.
+   * The roster (regions and weights) of the era, and those that may follow. The region then holds an undivided cell (all units in one
+   * region) only if each roster gives it the cell. Undefined: the region holds nothing.
    */
   readonly rosters: readonly Roster[] | undefined
   /**

@@ -31,8 +31,8 @@ export interface BatchEntry {
  * Groups of calls in the form that programs in Lua and SQL take. Each state is in it once, and so is each combination of limit, cost and
  * phase (a descriptor).
  *
- * The program replies with the time, each state as it was found, the verdicts of logs, and how many groups of each entry passed. This
- * process then decides again on these states, and must find the same counts.
+ * The program replies with the time, each state as found, or the verdicts of a log's calls (see `isLog`), and how many groups of each
+ * `BatchEntry` passed. This process then decides again on these states, and must find the same counts.
  */
 export interface Batch {
   readonly states: readonly BatchState[]

@@ -171,7 +171,7 @@ export class Batcher<Item, Answer extends Answered> {
     return this.#queue.take(now, isMuch ? 2 : 1)
   }
 
-  /** Settles a batch whose promise has rejected. A StoreFailure fails its items. Any other error is passed to the callers. */
+  /** Settles a batch for which `send` has thrown or rejected. A StoreFailure fails its items. */
   #crash(flight: Flight<Item, Answer>, error: unknown): void {
     if (error instanceof StoreFailure) return this.#land(flight, allFailed(flight.items, error))
     // Already settled at its deadline.

@@ -149,8 +149,8 @@ export class Lane {
   }
 
   /**
-   * A call fails if all its items fail. `isUnsent` failures are counted in `#gaveUp`, because their items are sent again. A failure `setup`
-   * in a reply, such as for a state of a newer version, shows that the server works.
+   * A call fails if all its items fail. `#gaveUp` counts `isUnsent` failures, once the time to send again is over. A failure `setup` in a
+   * reply, such as for a state of a newer version, shows that the server works.
    */
   #count(answers: readonly Answered[], { isReply, isPrompt }: Counted): void {
     this.#parts.onReply()

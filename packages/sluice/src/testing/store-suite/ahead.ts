@@ -113,7 +113,7 @@ export function aheadOf(bench: Bench): void {
       const first = await wait([two], 10, START)
       await wait([two], 10, START)
       expect((await wait([one], 10, START)).retryAfter).toBe(SECOND)
-      // The later calls take three tokens within a second. Until then the bucket of four has room for only one more.
+      // Only one of the two tokens is given back. The bucket of four has no room for more until the last call starts, at second 1.
       await leave(two, first, START)
       await sameState(one.id)
       expect((await wait([one], 10, START)).retryAfter).toBe(SECOND)

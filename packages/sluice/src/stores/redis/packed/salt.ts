@@ -13,7 +13,7 @@ export type Fetch = (key: string, offered: string, options: CallOptions | undefi
 
 const FORM = /^[0-9a-f]{16}$/
 
-/** The key of the hash is a salt in Redis. So all processes spread alike, and no outsider can choose texts that collide. */
+/** The key of the hash function is a salt in Redis. So all processes map a text alike, and no outsider can choose texts that collide. */
 export function spreading(prefix: string, random: Random, fetch: Fetch): Spreading {
   const offered = word(random) + word(random)
   let known: Promise<Spread> | undefined

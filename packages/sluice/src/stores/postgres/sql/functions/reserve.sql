@@ -4,7 +4,7 @@
 -- - what is held is the cost of the call, and at most the burst
 -- - apart from that, the holds are equal
 -- - no call may be charged before its tokens are there
--- sluice_consume decides if a bucket does not exist yet, or a record exists already.
+-- Calls sluice_consume if a bucket is absent, blocked or of another limit, or a record exists already.
 create function sluice_reserve(
   at_us bigint, charging boolean, waiting int, ids uuid[], firsts int[], sizes int[], plans bigint[], calls bigint[]
 ) returns text language plpgsql volatile

@@ -2,8 +2,8 @@
 -- path). `(a - a % n) / n` is the exact quotient, rounded down.
 --
 -- arguments   value, times, now; n, m, burst, empty, empty_rest, cost, cost_rest (bucket-descriptor.lua). For calls that may be charged
---             before their tokens are there also `ahead` and `capped`: the micro-tokens of this and earlier calls of the group to this
---             state
+--             before their tokens are there also `ahead` (microseconds) and `capped`: the micro-tokens of this and earlier calls of the
+--             group to this state
 -- results     `passed`: how many of `times` equal calls pass. If the value changes: `written`, the new value, and `expires`, until when it
 --             must be kept
 

@@ -179,7 +179,7 @@ local function prolong_slots(key, first, calls, parts, micros)
   end
 end
 
--- All of several states are checked before one is changed. What changes a single state makes this check itself.
+-- Whether a newer version of Sluice wrote one of several states: then none may change. A single state is checked when it is changed.
 local function has_newer(key, first, calls)
   if calls < 2 then return false end
   for call = 1, calls do

@@ -1,9 +1,9 @@
 -- Gives tokens back, or takes tokens even if they are not there (algorithms/*.ts).
 --
 -- KEYS        the state of each call
--- ARGV[1]     a list: time; when the refunded call was charged (from its receipt), -1 if unknown; how many calls; for each call the index
---             of its descriptor, and 1 to give back or -1 to take; then the descriptors (kernels/*.lua), with the amount instead of the
---             cost
+-- ARGV[1]     a JSON array: time; when the refunded call was charged (from its receipt), -1 if unknown; how many calls; for each call the
+--             index of its descriptor, and 1 to give back or -1 to take; then the descriptors (kernels/*.lua), with the amount instead of
+--             the cost
 -- returns     the indexes of calls that changed nothing, because a newer version of Sluice wrote their states
 
 -- include: clock.lua

@@ -1,7 +1,7 @@
 -- Blocks states, lifts their blocks, or forgets states but not their blocks.
 --
 -- KEYS        the states
--- ARGV[1]     time; microseconds that the block lasts, 0 to lift it, -1 to forget the states
+-- ARGV[1]     a JSON array: time; microseconds that the block lasts, 0 to lift it, -1 to forget the states
 -- returns     the indexes of states that were not changed, because a newer version of Sluice wrote them; all states can be forgotten
 
 -- include: clock.lua
@@ -12,8 +12,7 @@ local read, put, keep, remove, _, member_of = make 'state'
 local split, block_value = make 'block-value'
 local state_until = make 'state-until'
 
--- Returns until when the bucket must be kept, and its value: its leases, and tokens up to the burst less these; nil and an empty value
--- without leases.
+-- Returns until when the bucket must be kept, and its value: full, less its leased tokens; nil and an empty value without leases.
 local function what_stays(value)
   local read_bucket, bucket_value = make 'bucket-value'
   local flow, cut = make 'bucket-flow'

@@ -1,7 +1,7 @@
 -- Reads the rows that changed after a cursor, oldest changes first (docs/decisions/0034-regions-on-redis.md).
 --
 -- KEYS        the first five of region.lua
--- ARGV[1]     time; the cursor, which is the number of a change; the most cells to return
+-- ARGV[1]     a JSON array: time; the cursor, which is the number of a change; the most cells to return
 -- returns     run; time; the beginning of the record, nil for none; its rest; the number of the last change; 1 if there are no more rows,
 --             else 0; how many cells have rows; then each cell's name and its rows
 

@@ -2,7 +2,7 @@
 -- caller computes the verdicts; for calls of logs, which may be long, the verdicts themselves.
 --
 -- KEYS        the states, each once, those of logs last
--- ARGV[1]     time
+-- ARGV[1]     a JSON array: time
 --             1 to charge, or 0 for a peek; plus 2 for each state that may not be created
 --             how many states are not of logs
 --             how many numbers the next two sections have together

@@ -32,7 +32,7 @@ do
     if record and sub(record, 1, #server) ~= server then call('DEL', KEYS[region]) end
     if sub(begins, 1, #server) ~= server then return { 0 } end
   end
-  -- Lua limits the arguments of a function. So keys and rows after the 4,000th are read one by one.
+  -- Lua limits the arguments of a function. So keys, and below rows, are read one by one after the 4,000th.
   local found = call('MGET', unpack(KEYS, 1, math.min(region, 4000)))
   for key = 4001, region do found[key] = call('MGET', KEYS[key])[1] end
   if found[region] ~= begins then return { 0 } end

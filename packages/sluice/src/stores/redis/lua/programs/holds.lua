@@ -1,7 +1,7 @@
 -- Settles or extends holds, one after the other, by the rules of algorithms/settle-hold.ts.
 --
 -- KEYS        for each hold its record, then the states of its calls
--- ARGV[1]     time; the number of holds
+-- ARGV[1]     a JSON array: time; the number of holds
 --             for each hold -1 to settle it with what was used, -2 to settle it with what was held, or for how many microseconds from now,
 --             at least, it is extended
 --             then, for the same hold, the number of its calls, and the id of the holder of its slots, in two numbers

@@ -1,11 +1,11 @@
 -- Grants, renews and settles leases: tokens of a bucket that a process takes in advance (`grantLease` in algorithms/leased-bucket.ts).
 --
 -- KEYS        the bucket of each request
--- ARGV[1]     time; how many numbers each request has; for each request the rate (n micro-tokens in m
---             microseconds), burst, the least amount, the most, the holder, the request's number among those of the holder (sequence),
---             microseconds that the lease lasts (life), how many leased tokens the holder keeps, and how many it returns. Burst and
---             amounts are micro-tokens. A request that is not newer than the lease is ignored
--- returns     the text of reply.lua, without counts. Its numbers are the granted amounts
+-- ARGV[1]     a JSON array: time; how many numbers each request has; for each request the rate (n micro-tokens in m microseconds),
+--             burst, least amount, most, holder, the request's number among those of the holder (sequence), microseconds that the lease
+--             lasts (life), how many leased tokens the holder keeps, and how many it returns. Burst and amounts are micro-tokens. A request
+--             that is not newer than the lease is ignored
+-- returns     the text of reply.lua: the buckets as found, no counts, the granted amounts, the time
 
 -- include: clock.lua
 

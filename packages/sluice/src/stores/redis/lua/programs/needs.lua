@@ -1,7 +1,8 @@
 -- Exchanges what the callers of a region's processes need: for each key, how much they try to charge per second, and their largest cost.
 --
 -- KEYS[1]     a hash: for each process the time at which it published, and what it published
--- ARGV[1]     time; the process; microseconds that an entry counts; the most processes; what it publishes, empty to remove its entry
+-- ARGV[1]     a JSON array: time; the process; microseconds that an entry counts; the most processes; what it publishes, empty to remove
+--             its entry
 -- returns     what the other processes published
 
 -- include: clock.lua

@@ -3,10 +3,10 @@
 --
 -- KEYS        `region` (the beginning of the record: its run and the number of its last change), `region:record` (its rest),
 --             `region:changes`, `region:rows` and `region:cells`; then, for a cell, its state
--- ARGV[1]     time. To write, also: the run and the beginning of the record, as they were read; the new record, empty to leave it. For a
---             cell, then: the digest of the state and the number of the rows, as they were read; the new state in hexadecimal digits; the
---             end of its block, 0 for none; the instant until which it must be kept; the new rows; the most cells. New state and rows are
---             empty for none, and `-` to leave what is there. If the state is left, its digest is not compared
+-- ARGV[1]     a JSON array: time. To write, also: the run and the beginning of the record, as they were read; the new record, empty to
+--             leave it. For a cell, then: the digest of the state and the number of the rows, as they were read; the new state in
+--             hexadecimal digits; the end of its block, 0 for none; the instant until which it must be kept; the new rows; the most cells.
+--             New state and rows are empty for none, and `-` to leave what is there. If the state is left, its digest is not compared
 -- returns     the number of this change; 0 if there is no room for another cell. To read, if something has changed, or if `-` left the
 --             state, instead: run, time, the beginning of the record, its rest, state, digest of the state, rows; nil for what is missing
 

@@ -1,7 +1,7 @@
 -- Gives back slots of concurrency limits, one holder after the other.
 --
 -- KEYS        the state of each holder's slot
--- ARGV[1]     packed numbers: the time, then for each holder its id as two numbers
+-- ARGV[1]     a JSON array: the time, then for each holder its id as two numbers
 -- returns     the indexes of holders whose slots were not given back, because a newer version of Sluice wrote their states
 
 -- include: clock.lua

@@ -1,8 +1,9 @@
 -- Reads states and the digests of their values, or writes states if all values still have the digests that were read.
 --
 -- KEYS        the states, each once
--- ARGV[1]     time. To write also, for each state: the digest that was read, empty for none; the new value, only of a log with its block,
---             in hexadecimal digits, empty for none; the end of the block, 0 for none; the instant until which the state must be kept
+-- ARGV[1]     a JSON array: time. To write also, for each state: the digest that was read, empty for none; the new value, only of a log
+--             with its block, in hexadecimal digits, empty for none; the end of the block, 0 for none; the instant until which the state
+--             must be kept
 -- returns     to read: the values, nil for none; their digests; time. To write: 1, or 0 if a value has changed
 
 -- include: clock.lua
@@ -24,8 +25,8 @@ for state = 1, states do
   if found[states + state] ~= args[4 * state - 2] then return 0 end
 end
 local _, block_value, blocked = make 'block-value'
--- A caller must not find the value that it read again after others changed it. So a written state stays for at least two seconds (KEPT_MS).
--- A deleted one leaves a block that ended in 1970, at another instant each time.
+-- A change by others must not leave the value that the caller read. So a written state stays for at least two seconds (KEPT_MS), longer
+-- than an attempt lasts. A deleted one leaves a block that ended in 1970, at another instant each time.
 local noticed, past = now + 2000000, 1 + now % 1000000000
 for state = 1, states do
   local value = string.gsub(args[4 * state - 1], '..', function(digits)
