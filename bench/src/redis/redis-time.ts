@@ -52,7 +52,7 @@ export const redisTime: RedisPart = {
         reading('one key 128 times in a call', 'same128'),
       ],
       notes: [
-        'The goal of 3.6 us was set on a machine where one EVALSHA on a hash of two fields took 4.6 us. On another machine, the ratio of the two times (0.78) is the goal.',
+        "The goal, 3.6 us of Redis's time for a decision, was set on a machine where one EVALSHA on a hash of two fields took 4.6 us. On another machine, the goal is the ratio of both times (0.78).",
         'Redis reports the time of a call in whole microseconds, rounded down. So a decision alone in its call may seem up to 1 us cheaper than it is. A decision that shares its call with 15 others may seem up to 1/16 us cheaper.',
       ],
     }
