@@ -167,7 +167,7 @@ function bytesTable({ lanes }: Pick<Comparison<LoadWay>, 'lanes'>, weights: read
     }),
     rank: { column: 'all', best: 'least' },
     notes: [
-      'Bytes are pg_table_size and pg_indexes_size of all tables of a way, after one insert for each key. Updates would add dead rows, which stay until a vacuum.',
+      'Bytes are pg_table_size and pg_indexes_size of a way’s tables, divided by the number of keys, after one insert for each. Updates would add dead rows, which stay until a vacuum.',
     ],
   }
 }

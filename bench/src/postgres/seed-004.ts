@@ -179,8 +179,8 @@ export function exampleResult(results: readonly { readonly way: WayName; readonl
       { name: 'as the article prints it', kind: 'quoted', cells: exampleCells(printed) },
     ],
     notes: [
-      'The article prints whole seconds only. By them, its calls after the pause began 5 to 6 s after the earlier calls had ended, although the pause was to be 4 s. In its function -1 is a token that is owed.',
-      'The report’s plot draws the article’s later calls 4 s after its earlier ones, and a refused call as -1.',
+      'The article prints whole seconds only. By them, its calls after the pause began 5 to 6 s after the earlier calls had ended, although the pause was to be 4 s. A refused call of the article’s function leaves -1 tokens: one is owed.',
+      'The report’s plot draws the article’s later calls 4 s after its earlier ones, and refused calls of every way as -1.',
     ],
   }
   const series = (name: string, kind: Series['kind'], { before, after }: Pick<ExampleResult, 'before' | 'after'>): Series => ({

@@ -56,7 +56,7 @@ export function ceilingResult(found: readonly Lifted[], over: ReadonlyMap<Way, O
     rows: [quoted, ...groups.filter(([first]) => first?.processes === most).map(millionOf)],
     notes: [
       `This table is computed from the rows with ${most} processes. Processes = 1,000,000 * processes / decisions a second. Commands = 1,000,000 * commands a decision. Busy threads = 1,000,000 * Redis’s time a decision / 1 s.`,
-      'The table assumes that all three grow in proportion to the decisions. So each process must have a processor like the ones here. Redis must have as many shards as busy threads, with keys on every shard, because one key belongs to one shard.',
+      'The table assumes that all three grow in proportion to the decisions. So each process must have a processor like the ones here. Redis must have as many shards as busy threads. One key belongs to one shard, so the rows `one key` assume such a key on each shard.',
     ],
   }
   return { tables: [measured, million], plots: [plotOf(groups)], figures: found }

@@ -84,7 +84,7 @@ export function comparisonResult(found: readonly Compared[], floor: ComparedFloo
 
 const NOTES: readonly string[] = [
   `Bytes are used_memory of the Redis server with ${figure(TERMS.KEYS)} keys, charged ${TERMS.CHARGES} times each, minus used_memory without them. The keys’ names (24 characters) and expiry are included. A log has ${TERMS.CHARGES} entries then.`,
-  `Ways with and without the ring (\`bare\`) store the same, so they have the same bytes. The field \`heavier\` of the JSON results has the bytes of logs with ${TERMS.LOG_ENTRIES} entries.`,
+  `\`bare\` is Sluice without the ring (batches, breaker, caches), and stores the same bytes. The field \`heavier\` of the JSON results has the bytes of logs with ${TERMS.LOG_ENTRIES} entries.`,
   `The columns \`added\` are p50 and p99 of requests on random keys, minus those of PING under the same arrivals in the same round. ${figure(TERMS.ARRIVALS)} requests a second arrive at random instants (Poisson). The row of PING shows its own p50 and p99.`,
   'Drift is what passed beyond the limit in the worst interval as long as a window, by the server’s clock. For a bucket, the limit of such an interval is burst + refill. For the column `end of a window`, one and a half times the limit is requested right before the end, and again right after it.',
   `For the column \`${figure(TERMS.FLOOD.perSecond)}/s\`, ${TERMS.FLOOD.processes} processes send together so many requests under a limit of ${figure(TERMS.METERED.burst)} a second. Over-grant is measured in the same run, against the promise of each algorithm. A fixed window promises no more than twice its limit, so its drift at the end of a window is no over-grant.`,
@@ -97,7 +97,7 @@ const NOTES: readonly string[] = [
 
 const BURST_NOTES: readonly string[] = [
   'The column `of a burst at once` is the share that passes of a first burst as large as the limit. The column `again half a window later` is the share of a second such burst, when a bucket is half full again.',
-  'For the last two percentages, one and a half times the limit is requested right before the end of a window, and again right after it. `With pressure after it` means that further bursts follow in the next window.',
+  'The columns `most in a window’s length` and `the same` are what passed in the fullest interval as long as a window. One and a half times the limit was requested right before the end of a window, and again right after it. `With pressure after it`, further bursts followed in the next window.',
   'A bucket may let twice its limit pass in a window’s length: its full burst, and the refill. A sliding window counter assumes that the requests of the previous window were evenly spread. If all of them came at its end, nearly the whole limit may pass again.',
 ]
 

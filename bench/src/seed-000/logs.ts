@@ -102,7 +102,7 @@ export function logsResult(found: readonly WeighedLogs[]): PartResult {
           ...found.flatMap(rowsOf),
         ],
         notes: [
-          `The rows \`scaled\` show the bytes of a user times ${figure(SCALED)}. A log of Sluice has at most as many entries as its limit: ${ENTRIES} here, and never more than 10,000. It removes entries that have left the window when it decides. So a user cannot take more memory than these rows show, however many requests are denied.`,
+          `The rows \`scaled\` show the bytes of a user times ${figure(SCALED)}. A log of Sluice has at most as many entries as its limit: ${ENTRIES} here, and never more than 10,000. It removes entries that have left the window when it decides. Denied requests add no entries.`,
           'For the over-grant, each user with a full log makes one more request, which must be denied.',
           'The bytes in Redis are used_memory with the keys, minus used_memory without them. Those in PostgreSQL are pg_total_relation_size. Each charge writes a new version of the row, and old versions stay until a vacuum.',
           'PostgreSQL compresses long states. The entries here are milliseconds apart, so they compress better than those of real users.',

@@ -23,7 +23,7 @@ export const inProcess: Part = {
     return {
       tables,
       notes: [
-        'The article’s limiters are written anew in TypeScript. Each key has an immutable state, which a decision replaces by a new one in one step. The states are in a Map from which nothing is removed. The queue has a random UUID and an instant for each request.',
+        'The article’s limiters are written anew in TypeScript. Each key has an immutable state, which a decision replaces by a new one in one step. The states are in a Map from which nothing is removed. The state of the limiter `queue` has a random UUID and an instant for each request of the last window.',
         'In Clojure the same states would take other times. So these figures compare the designs in one language, and do not compare Clojure with TypeScript.',
       ],
     }

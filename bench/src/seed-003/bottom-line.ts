@@ -63,7 +63,7 @@ export function bottomLineTable(lines: readonly Line[]): Table {
     notes: [
       `Correctness is judged by the test of the part \`over-grant\`. A way is “exact” if it has no over-grant, let at least ${FEW * 100} % of the limit pass, and left at most ${UNDECIDED * 100} % undecided.`,
       'Throughput is the rank by the time of an operation, with 64 callers on one key and all requests allowed.',
-      `Complexity is “high” if each caller needs its own connection. It is also “high” if a request needs more than ${RETRIES} times as many round trips with 64 callers as with one. Otherwise it is “low”.`,
+      `Complexity is “high” if each caller needs its own connection. It is also “high” if a request needs more than ${RETRIES} times as many round trips with 64 callers as with one, even if both are shown as 0.00. Otherwise it is “low”.`,
       'The column `of the limit` is what was allowed in the test, in percent of burst + rate * time. The columns `trips` count round trips to the store for each request, with one caller (`alone`) and with 64 (`contended`).',
     ],
   }

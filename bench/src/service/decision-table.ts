@@ -107,7 +107,7 @@ export function decisionTable(measured: readonly Measured[], grants: { readonly 
     ]),
     rank: { column: 'rate', best: 'most' },
     notes: [
-      'The column `cpu a decision` is user and system time of the server’s process. For `p50` and `p99`, requests arrive at random instants, at 30 % of what the slower server of the two can answer. Each latency counts from the instant at which the request was due.',
+      'The column `cpu a decision` is user and system time of the server’s process. For `p50` and `p99`, requests arrive at random instants, at 30 % of what the slower of the service and its floor can answer. Each latency counts from the instant at which the request was due.',
       'Over-grant is what passed beyond burst + rate * time in a flood on one key.',
     ],
   }
