@@ -7,7 +7,10 @@ export interface Span {
   readonly rest: number
 }
 
-/** The instant at which a bucket is empty: `zero` microseconds plus `rest` n-ths of a microsecond, for the `n` of the plan. */
+/**
+ * The instant at which a bucket would be empty: its level divided by its rate, before now, or after now for a debt. It is `zero` microseconds
+ * plus `rest` n-ths of a microsecond, for the `n` of the plan.
+ */
 export interface Zero {
   readonly zero: Micros
   readonly rest: number

@@ -12,7 +12,7 @@ interface Reported extends Omit<Step<undefined>, 'next'> {
   readonly at: Micros
 }
 
-/** For each algorithm, one that returns the server's verdict, which `reportedLimit` puts in the place of the plan. */
+/** For each algorithm, a copy that decides nothing itself: it returns the verdict that the server reported. */
 const KERNELS = new Map<AnyLimit['algorithm'], Algorithm<Reported, undefined>>()
 
 function kernelOf(algorithm: AnyLimit['algorithm']): Algorithm<Reported, undefined> {

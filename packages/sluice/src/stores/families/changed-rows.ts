@@ -7,7 +7,7 @@ import { ABSENT, rowWith, stateOf, type SwapRow } from './swap-row.ts'
 
 type LimitOf = (limit: AnyLimit) => AnyLimit
 
-/** `rows`: what the change writes, by the index of each id in `ids`. */
+/** `rows`: the rows that the change writes, by the index of their ids. */
 interface Changed extends ChangeResult {
   readonly rows: ReadonlyMap<number, SwapRow>
 }
