@@ -55,7 +55,7 @@ export function* readTemplate(root: Value, now: Micros): Sliced<PolicyBody | und
   if (rules.length === 0 && !inner.issues.failed) inner.refuse(' has no limit: expected global, tenants or endpoints')
   const failure = { ...DEFAULT_DEADLINE, policy: onStoreFailure }
   const sections = yield* readSharedSections(outer, rules, now)
-  // A verified token or a trusted proxy may name any tenant. Without both, only `identity.tiers` names tenants.
+  // A verified token or a trusted proxy may name any tenant. With neither, only `identity.tiers` names tenants.
   if (sections.jwt === undefined && sections.trustedProxies === undefined) warnOfUnreached(inner.get('tenants'), named)
   return { rules, failure, headers, ...sections }
 }

@@ -11,7 +11,10 @@ const SHARED = 1_024
 /** The most limits whose overflow states are remembered. */
 const REMEMBERED = 256
 
-/** With `onFull: 'shared'`, one more call decides all groups whose new keys may not be created. */
+/**
+ * With `onFull: 'shared'`, requests whose new keys may not be created are decided by the overflow states. One more call to the store decides
+ * all such requests of a batch.
+ */
 export function withOverflow(
   store: Store,
   onFull: OnFull | undefined,
