@@ -42,5 +42,5 @@ export interface OpenRequest {
 /** Rejects for a URL or a file that cannot be used. */
 export type Opener = (request: OpenRequest) => Promise<Opening>
 
-/** Milliseconds of silence after which a connection is replaced. No caller waits that long. */
+/** Milliseconds without data, while an answer is due, after which a Redis connection is replaced (PostgreSQL: twice as long). */
 export const SILENCE_MS = 1_000

@@ -1,4 +1,4 @@
-/** A stopped server may accept connections and never answer. The clients' own timeouts do not cover this. */
+/** Rejects after `ms`: a suspended server may accept connections and never answer. */
 export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_resolve, reject) => {

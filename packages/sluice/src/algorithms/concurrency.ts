@@ -106,7 +106,7 @@ export const concurrencyKernel: Algorithm<ConcurrencyPlan, SlotState> = kernel({
     const holder = held.slice(index, index + WIDTH).with(UNTIL, until)
     return { holders: added(held.toSpliced(index, WIDTH), holder), seen: timeOf(state, now), last: state.last }
   },
-  /** The end of the last slot, but after `last`, the latest fencing number. If the state were deleted earlier, that number might repeat. */
+  /** The end of the last slot, but above `last`, the latest fencing number. Those of a new state begin at its time, so they are greater. */
   expiresAt: (_plan, { holders, last }) => Math.max(last + 1, holders.at(UNTIL - WIDTH) ?? 0),
   envelope: ({ limit }) => ({ n: 0, m: 1, burst: limit }),
   codec: {

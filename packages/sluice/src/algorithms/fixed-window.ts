@@ -166,7 +166,8 @@ type Plan = FixedWindowPlan
 type State = FixedWindowState | undefined
 
 /**
- * The window of a charge at `now`. While a plan with a longer window is not called (`ABSENT`), only the part of its window at `now`.
+ * The window of a charge at `now`. While a plan with a longer window is not called (`ABSENT`), that window has parts of `plan`'s length:
+ * then only the part at `now`.
  */
 function partNow(plan: Plan, state: State, now: Micros, phase: number): WindowPart {
   const part = PART

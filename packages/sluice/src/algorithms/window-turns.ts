@@ -3,9 +3,9 @@ import type { MicroTokens } from './algorithm.ts'
 import { MICRO } from './decimal.ts'
 import { type FixedWindowPlan as Plan, freshEnd, rampTo } from './fixed-window-plan.ts'
 
-// Fixed windows of a key that is called with several plans in turn, such as two versions of a policy (law 7; docs/decisions/0006). Windows
-// of a key never overlap. An ended window is remembered for at least as long as its plan's rate takes to refill the count, so no change of
-// plan creates tokens.
+// Fixed windows of a key that is called with several plans in turn, such as two versions of a policy. Windows of a key never overlap. An
+// ended window is remembered for at least as long as its plan's rate takes to refill the count. docs/decisions/0006 shows why no change of
+// plan then creates tokens.
 
 /**
  * `count` was taken in the window that ends at `end`. `window` is the length of the longest plan that this window is for. A plan is called

@@ -46,6 +46,6 @@ export interface CallOptions {
   readonly stretch?: true
   /** If it aborts, the call fails at once with `aborted`. It may have been charged. */
   readonly signal?: AbortSignal
-  /** Replaces the store's clock; set by the test kit. A server that deletes keys by its own clock then keeps them longer than needed. */
+  /** Replaces the store's clock; set by the test kit. States are then kept longer, because servers delete them by their own clocks. */
   readonly now?: Micros
 }

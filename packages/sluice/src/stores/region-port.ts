@@ -55,7 +55,7 @@ export interface FoundRows {
 /** Milliseconds within which a server must answer a replicator, whose calls do not get the deadline of decisions. */
 export const REGION_MS = 5_000
 
-/** What regions need of a server, to send each other shares of keys. */
+/** What regions need of a server, to send each other parts of keys' limits. */
 export interface RegionPort {
   /** @param now in microseconds; 0 for the server's clock */
   read(id: StateId | undefined, now: Micros, options?: CallOptions): Promise<FoundRegion>

@@ -25,7 +25,7 @@ export function createLimitShares(region: RegionStore, whole: AnyLimit, limit: R
   const shareOfPlain = (id: StateId): Share => {
     if (plain !== undefined) return plain
     const own = limitOfKey(limit, id)
-    // Keys with the same units after each shift (close or open of an era) have the same share.
+    // Keys with the same units after each shift (start or end of a time of constant weights) have the same share.
     const units = unitsByShift(region, own).join(' ')
     const share = byHome.get(units) ?? shareOf(whole, own, region, undefined)
     byHome.set(units, share)

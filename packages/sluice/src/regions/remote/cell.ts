@@ -34,8 +34,8 @@ export function recordRunOf(record: unknown): Run | undefined {
 
 /**
  * The state and rows (what was sent and received) of a key, without rows of another run (server lifetime). If a key has rows but no state,
- * its bucket is full under the limit that the rows name. If the rows are of an earlier era (time of constant weights), the share is
- * unknown: the bucket counts as empty when an era last closed or opened.
+ * its bucket is full under the limit that the rows name. If the rows are of another run or an earlier era (time of constant weights), the
+ * bucket instead counts as empty when an era last closed or opened.
  */
 export function cellOf({ cell, now }: FoundRegion, region: RegionStore, stored: StoredRows | undefined, limit: RegionalLimit): Cell {
   const rows = stored !== undefined && isOfRun(stored, region) ? stored.rows : undefined

@@ -27,8 +27,8 @@ export interface RemoteEras {
 }
 
 /**
- * @param roster by configuration
- * @param onEra called when another era has begun
+ * @param roster the configured regions and weights
+ * @param onEra called when another era (time of constant weights) has begun
  */
 export function createRemoteEras(
   port: RegionPort,

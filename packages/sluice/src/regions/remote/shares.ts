@@ -32,8 +32,8 @@ export function createShares(parts: SharesParts, whole: AnyLimit, limit: Regiona
     const units = unitsOf(current, { bucket: undefined, rows: stored?.rows }, own)
     const share = byUnits.get(units) ?? plainShare(whole, limit, units)
     byUnits.set(units, share)
-    // If the key's rows (sent and received units) are of an earlier era (time of constant weights) or name another limit, its bucket might
-    // not be full. A state must then be written before a call is decided.
+    // If the key's rows (sent and received units) are of an earlier era (time of constant weights) or name another limit, an absent state
+    // does not mean a full bucket. A state must then be written before a call.
     const isKnown = change === 0 || (stored?.rows.era === current.era && stored.policy === limit.policy)
     return { limit: share, holds: units > 0, change, settled: isKnown ? settledAt(current, own, units) : MAX_MICROS }
   }

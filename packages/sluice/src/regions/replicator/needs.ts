@@ -26,7 +26,7 @@ export interface Needs {
 /** A smaller relative change of need or cost is not published. */
 const DEAD_BAND = 0.1
 
-/** Above this number, keys that are no longer counted are dropped, even if a peer has not read that their need is 0. */
+/** Above this number, keys that the meter has forgotten are dropped, even if a peer has not read that their need is 0. */
 const MAX_PUBLISHED = 100_000
 
 /** @param source names this process; positions of other processes are ignored */

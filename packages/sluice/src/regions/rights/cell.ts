@@ -35,7 +35,7 @@ export function unitsOf(store: RegionStore, cell: Cell, limit: RegionalLimit): n
   return unitsAfter(store, lastShift(store), cell.rows, limit)
 }
 
-/** After each shift (close or open of an era), the units of a key of which none were sent or received. */
+/** A key's units after each shift (start or end of a time of constant weights), if none were sent or received. */
 export function unitsByShift(store: RegionStore, limit: RegionalLimit): readonly number[] {
   return store.shifts.map((shift) => weightAfter(store, shift, limit))
 }
@@ -96,10 +96,7 @@ export function explicitBucket({ bucket, units, time }: CurrentCell, limit: Regi
   return bucketWith(plan, BigInt(plan.burst) * BigInt(plan.m), time, 0)
 }
 
-/**
- * The bucket of a key without a stored state, full under the limit of the key's last call. Under another limit it might not be full: peers
- * may have used up their shares under that limit before they sent units here.
- */
+/** The bucket of a key without a stored state: full under `last`, the limit of the key's last call, but maybe not under another limit. */
 export function fullBucket(store: RegionStore, rows: Rows, last: RegionalLimit, now: Micros): BucketState {
   return explicitBucket(currentCell(store, { bucket: undefined, rows }, last, now), last)
 }

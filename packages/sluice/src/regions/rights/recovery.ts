@@ -64,8 +64,8 @@ export function greet(store: RegionStore, guest: Hello): { readonly store: Regio
 
 /**
  * Handles an answer to a hello: with this peer, the store now exchanges units only with the run (life of the store) that answered. A store
- * that just started is `learning` until all peers have answered. Then it joins the latest era (time of constant weights) of any peer, as
- * `closed`: the era ends. It still holds nothing, because its earlier run may have sent its units away.
+ * that just started is `learning` until all peers have answered. Then it joins the latest era (time of constant weights) of any peer as
+ * `closed`, so that all regions end that era. Until then it holds nothing, because its earlier run may have sent its units away.
  */
 export function learn(store: RegionStore, answer: Answer): RegionStore {
   const { from, run } = answer

@@ -21,8 +21,8 @@ export interface Share {
 }
 
 /**
- * Decides like a token bucket, and applies shifts (ends and begins of eras) to states. The units that a shift added are empty at first,
- * also for keys without a state. Once all keys without a state have refilled, a simpler limit replaces the share's.
+ * Decides like a token bucket, and converts states after shifts (closes and opens of eras, times of constant weights). Units that a shift
+ * adds come without tokens, also for keys without a state. Once these keys' buckets are full again, a simpler limit replaces the share's.
  */
 export function shareOf(whole: AnyLimit, limit: RegionalLimit, region: RegionStore, rows: Rows | undefined): Share {
   const units = unitsOf(region, { bucket: undefined, rows }, limit)

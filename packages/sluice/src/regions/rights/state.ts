@@ -25,8 +25,8 @@ export interface Shift {
    */
   readonly rosters: readonly Roster[] | undefined
   /**
-   * Whether the shift closes an era (a time of constant weights): the region then keeps what it holds of each divided key, but at most
-   * `units`. Otherwise it holds exactly `units`.
+   * Whether the shift closes an era (time of constant weights): the region then keeps what it holds of a key, but at most `units`.
+   * Otherwise it holds exactly `units`. For undivided keys, `rosters` replace `units`.
    */
   readonly cut: boolean
 }

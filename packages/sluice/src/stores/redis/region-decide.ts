@@ -150,8 +150,8 @@ function calledName({ cell, known }: ShareCall): string {
 }
 
 /**
- * Puts the name of the server's run (one life of its data) before a program's text. A server in another run does not know this text, so the
- * call must send it. Such a call also compares the run.
+ * Puts the name of the server's run (one life of its data) before a program's text. A server in another run does not know this text. The
+ * call that then sends the text also makes guard.lua compare the run.
  */
 function createGuarded(send: SendKeys) {
   let known: { readonly run: string; readonly programs: Map<string, Loadable | Promise<Loadable>> } | undefined

@@ -24,8 +24,8 @@ const [NEWER_BYTE, LOG, OTHER] = [1, 2, 3]
 const [BLOCK, HEAD, ENTRY] = [7, 47, 14]
 const TURN = 2 ** 52
 /**
- * A bucket's value begins with `zero`, when it was last empty, plus 2^55. If that is before 1970, the top three bits are EARLY_BUCKET, and
- * the others are `zero` plus this number.
+ * A bucket's value begins with BUCKET in the top three bits, and then the instant at which it was last empty. An instant before 1970 is
+ * stored plus EARLY, after EARLY_BUCKET.
  */
 const EARLY = 2 ** 53
 /** The most microseconds in which a plan may fill a bucket: over a hundred years. */

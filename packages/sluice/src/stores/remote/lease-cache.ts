@@ -64,7 +64,7 @@ export class LeaseCache {
     return lease.admit(now)
   }
 
-  /** Calls without leased tokens are decided by `decideRest`. A single call of a leased key waits for tokens, until its deadline. */
+  /** A single call of a leased key may wait for tokens, until its deadline. Other calls without leased tokens go to `decideRest`. */
   async decide(groups: readonly CallGroup[], options: Timed, decideRest: DecideRest): Promise<readonly GroupVerdict[]> {
     const { clock } = this.#options
     if (this.#loop.starved(clock.monotonic())) await this.#loop.turned()

@@ -35,8 +35,8 @@ export interface LeaseOptions {
 /** Options of the ring; `false` leaves a part out. */
 export interface RemoteStoreOptions {
   /**
-   * How long a call may take: a duration or milliseconds. Default: what the caller sets, else 50 ms, or up to one second while the first
-   * connection is made.
+   * How long a call may take (a duration or milliseconds), unless its own deadline is shorter. Default: the call's deadline, else 50 ms, or
+   * up to one second while the first connection is made.
    */
   readonly deadline?: string | number
   /** Concurrent calls are sent in batches; `false` sends each alone. */

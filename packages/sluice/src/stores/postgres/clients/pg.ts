@@ -29,8 +29,8 @@ interface PooledClient extends Pick<PgLike, 'query'> {
 const NOT_PREPARED: ReadonlySet<string> = new Set(['26000', '42P05'])
 
 /**
- * Adapts a `pg` Pool, which the caller owns and closes. Give the pool `connectionTimeoutMillis` and a handler for `error`, so that a lost
- * server causes an error and not a wait. Statements are prepared, until a pooler refuses that.
+ * Adapts a `pg` Pool, which the caller owns and closes. With `connectionTimeoutMillis`, a lost server causes an error and not a wait.
+ * Without a handler for `error`, a lost idle connection ends the process. Statements are prepared, until a pooler refuses that.
  */
 export function pg(pool: PgLike): PostgresPort {
   requireMethods('pg', 'a pool or client of pg', pool, ['query'])

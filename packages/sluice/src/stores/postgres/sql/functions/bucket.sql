@@ -5,8 +5,8 @@
 -- n, m      n micro-tokens are refilled in m microseconds
 -- spent_*   how long the cost takes to refill: whole microseconds, plus n-ths of one
 -- empty_*   how long a whole bucket takes to refill: whole microseconds, less n-ths of one
--- known_*   as of sluice_guard, like shifted_us and settled_us; null unless the limit is a region's share. Locks are
---           taken in the same order. sluice_guard itself would lock the state a second time
+-- known_*   as in sluice_guard, like shifted_us and settled_us; null unless the limit is a region's share. The locks of
+--           sluice_guard are taken here, in its order: sluice_guard would lock the state a second time
 create function sluice_bucket(
   at_us bigint, waiting int, times int, which uuid, call_plan_id bigint, n bigint, m bigint, burst bigint, cost bigint,
   spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint, known_mark uuid, known_changed bigint,

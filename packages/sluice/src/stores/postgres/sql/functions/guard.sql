@@ -4,9 +4,8 @@
 -- - the rows of all states
 -- - for a state without a row, a lock that keeps the function sluice_region from inserting the row
 -- - a lock that keeps the function sluice_region from writing the record
--- Locks on tables would not do, because a dump holds one for as long as it runs. Every table is read by an index: with
--- some callers' settings, a scan would seem so costly that the server compiles the plan (JIT). Without plan_cache_mode,
--- planning for each call would take several times as long as running.
+-- Every table is read by an index: with some callers' settings, a scan would seem so costly that the server compiles
+-- the plan (JIT). Without plan_cache_mode, planning for each call would take several times as long as running.
 --
 -- locks         false for a peek
 -- known_mark    the run (life of the database's data) that the caller knows; known_changed: the number of the record's
@@ -44,8 +43,8 @@ begin
       i := array_position(found_ids, null);
       found_ids[i] := ids[i];
       perform pg_advisory_xact_lock_shared(uuid_hash_extended(ids[i], 'sluice_cell'::regclass::oid::bigint));
-      -- Skips a row that another decision has just inserted and still locks. sluice_region cannot change their share
-      -- (part of the limit) meanwhile.
+      -- Skips a row that another decision has just inserted and still locks. The lock above keeps sluice_region from
+      -- changing the state.
       select t.plan_id, t.seen into plan, seen from sluice_state t where t.id = ids[i] for update skip locked;
       plan_of[i] := plan;
       seen_of[i] := seen;

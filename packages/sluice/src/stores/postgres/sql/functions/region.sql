@@ -12,8 +12,8 @@
 -- max_cells     the most cells with rows
 -- returns       if something is written, the last change's number, or 0 if there is no room for another cell. To read,
 --               and if something has changed, JSON: run, time, as known_begins, record, state (zero to burst), as
---               known_digest, end of its block, as known_change, rows. Null, with nothing written, if another
---               transaction has inserted the state: the caller then calls again
+--               known_digest, until when the key is blocked, as known_change, rows. Null, with nothing written, if
+--               another transaction has inserted the state: the caller then calls again
 create function sluice_region(
   at_us bigint, which text, known_run text, known_begins text, known_digest text, known_change bigint, new_record text,
   new_bucket text, new_rows text, max_cells bigint

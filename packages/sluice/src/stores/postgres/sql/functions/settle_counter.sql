@@ -1,5 +1,5 @@
--- A use below the charge is given back to the window of the charge, if that is the current or the previous one. A use
--- above it is charged to that window if it still counts, otherwise to the current one, up to twice the limit.
+-- Gives the unused rest of a charge back to its window, if that is the current or the previous one. Use above the
+-- charge is charged to that window, for an older charge to the current one, until the key has used twice the limit.
 create function sluice_settle_counter(
   was sluice_state, plan bigint[], held bigint, used bigint, charge_us bigint, now_us bigint,
   out s sluice_state, out charged bigint

@@ -1,5 +1,5 @@
--- A use below the charge is given back, unless the window of the charge has ended. A use above it is charged to the
--- current window, up to twice the limit.
+-- Gives the unused rest of a charge back, unless its window has ended. Use above the charge is charged to the current
+-- window, whose count it raises to at most twice the limit.
 create function sluice_settle_window(
   was sluice_state, plan bigint[], held bigint, used bigint, charge_us bigint, phase bigint, now_us bigint,
   out s sluice_state, out charged bigint

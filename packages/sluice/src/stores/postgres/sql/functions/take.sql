@@ -1,7 +1,7 @@
 -- Takes a slot for a holder, as algorithms/concurrency.ts. A state has the latest time at which it was written, and the
 -- last fencing number; then for each holder, ordered by end: id (two numbers), cost, end, fencing number.
 --
--- one, other   the holder's id; one is -1 if it has none
+-- one, other   the holder's id in two numbers; -1 and 0 for none
 -- returns      s: unchanged if the holder gets no slot or has one; step: 0 allowed, 1 denied, 2 impossible
 create function sluice_take(
   was sluice_state, most bigint, duration bigint, one bigint, other bigint, cost bigint, now_us bigint,

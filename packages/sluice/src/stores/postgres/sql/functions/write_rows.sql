@@ -1,5 +1,5 @@
--- Updates rows, not of logs. For few rows sluice_write is faster, because its statement is cheaper to plan. The
--- settings prevent scans of the table, and planning anew for each number of rows.
+-- Updates rows of all algorithms but the sliding-window log. For few rows sluice_write is faster. The settings prevent
+-- scans of the table, and planning anew for each number of rows.
 create function sluice_write_rows(rows_of sluice_state[]) returns void language plpgsql volatile
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off
 set enable_mergejoin = off as $$

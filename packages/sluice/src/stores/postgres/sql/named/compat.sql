@@ -30,8 +30,8 @@ begin
     insert into rate_limiting_token_bucket (id, tk, ts) values (rate_id, capacity, clock_timestamp())
       on conflict (id) do nothing;
   end loop;
-  -- The clock is read after the row is locked. So the next call refills from the instant of this decision, and not from
-  -- that of its own begin. A clock that is set back adds no tokens.
+  -- The clock is read after the row is locked, because the call may have waited. A clock that is set back adds no
+  -- tokens.
   at := greatest(clock_timestamp(), bucket.ts);
   elapsed := (extract(epoch from at - bucket.ts) * 1000000)::bigint;
   level := greatest(bucket.tk, 0) * 1000000::numeric + bucket.part + elapsed::numeric * refill_per_sec;

@@ -10,7 +10,7 @@ local function rolled(finish, current, previous, length)
 end
 
 -- Returns end (nil if the counter equals the initial state), current, previous, window, absent (docs/algorithms/sliding-window-counter.md),
--- and whether they were converted to the call's limit (law 7).
+-- and whether they were converted to the call's limit.
 local function adopt_counter(finish, current, previous, window, absent, descriptor)
   local length = args[descriptor + 3]
   if window == length then

@@ -6,7 +6,7 @@ local first_after, through = logs.first_after, logs.through
 -- The most entries of a log that is also kept for an earlier, longer window of the key.
 local MAX_KEPT = 10000
 
--- Converts a log to the call's limit (law 7). If it equals the initial state, returns a log without entries.
+-- Converts a log to the call's limit. If it equals the initial state, returns a log without entries.
 local function adopt_log(log, descriptor)
   local length = args[descriptor + 3]
   if not log.there or log.window == length then return log end
@@ -27,7 +27,7 @@ local function used_of(log, descriptor)
   return time, first, through(log, log.size - 1) - through(log, first - 1)
 end
 
--- Returns the argument `charge` of `charge_log` (log-value.lua), without entries that no limit of this key needs.
+-- Returns the argument `charge` of `charge_log` (log-value.lua). Its `from` drops entries that no limit of this key needs.
 local function charge_of(log, descriptor, first, time, cost)
   local from, keep_for, most = first, log.keep_for, args[descriptor + 4]
   if keep_for > 0 then from, most = first_after(log, time - keep_for, log.skip), MAX_KEPT end

@@ -5,8 +5,8 @@
 local read_record, record_value = make 'record-value'
 local split = make 'block-value'
 
--- Returns 0 if `times` is 0 or the record exists; else 1, the value, and until when it must be kept. `marks` has, for each earlier call of
--- the group, a number that its algorithm needs to settle the hold; 0 for none.
+-- Returns 0 if nothing is charged (`times` is 0) or the record exists (until a minute after its end); else 1, the value, and until when it
+-- must be kept. `marks` has, for each earlier call of the group, a number that its algorithm needs to settle the hold; 0 for none.
 return function(value, descriptor, times, _, marks)
   local _, ends = read_record(value)
   if times == 0 or ends and now < ends + 60000000 then return 0 end

@@ -110,7 +110,7 @@ local function recorded(state, descriptor, record, plan)
   return 1
 end
 
--- Algorithms whose state is one value, and whose calls in a group are decided one after the other.
+-- What `recorded` decides: buckets (0, 4), fixed windows (1) and sliding-window counters (2).
 local WHOLE = { [0] = true, true, true, [4] = true }
 
 -- Returns 1 if the group passed, otherwise 0.

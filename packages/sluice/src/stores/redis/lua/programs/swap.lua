@@ -1,9 +1,9 @@
 -- Reads states and the digests of their values, or writes states if all values still have the digests that were read.
 --
 -- KEYS        the states, each once
--- ARGV[1]     a JSON array: time. To write also, for each state: the digest that was read, empty for none; the new value, only of a log
---             with its block, in hexadecimal digits, empty for none; the end of the block, 0 for none; the instant until which the state
---             must be kept
+-- ARGV[1]     a JSON array: time. To write also, for each state: the digest that was read, empty for none; the new value in hexadecimal
+--             digits (a log's with the end of its block), empty for none; the end of the block, 0 for none; the instant until which the
+--             state must be kept
 -- returns     to read: the values, nil for none; their digests; time. To write: 1, or 0 if a value has changed
 
 -- include: clock.lua
