@@ -12,9 +12,9 @@ export type WatchedFile = ReturnType<typeof watchFile>
 
 export interface WatchedBy<T> {
   read(file: string): T
-  /** Called with changed contents, and at every `read()`. If it throws, the file is read again later. */
+  /** Called with changed contents, and after each `WatchedFile.read()`. If it throws, the file is read again later. */
   changed(found: T): Promise<void> | void
-  /** Of failures in a row only the first is reported, except those of `read()`. */
+  /** Called with the first of several failures in a row, and with each failure after a `WatchedFile.read()`. */
   unreadable(error: Error): void
 }
 

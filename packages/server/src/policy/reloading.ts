@@ -25,7 +25,7 @@ export function reloading(replace: Replace, file: string, text: string, log: Log
         const policy = await replace({ text: next, filename: file })
         await logTaken(log, file, policy)
       } catch (error) {
-        // The file is not at fault, so `watchFile` reads it again later.
+        // Parsing failed for a reason outside the file, so `watchFile` reads the file again later.
         if (error instanceof NotParsed) throw error
         refused(error)
       }

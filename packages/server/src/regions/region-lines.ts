@@ -5,7 +5,7 @@ import type { RegionOptions } from './options.ts'
 
 /** Logs lost and returned peers, and changes of this region's phase and era (the time in which weights stay the same). */
 export function regionLines(log: Log, mode: RegionOptions['mode']) {
-  /** By lost peer: whether the latest line says that the own store refuses this region. */
+  /** By lost peer: whether its latest line says that this service's own store refuses this region. */
   const failing = new Map<string, boolean>()
   let last: string | undefined
   return {

@@ -49,7 +49,7 @@ export function createGathering(restarts: () => number) {
         if (report !== undefined && name === 'metrics') last.set(worker, report as string)
         if (open.size === 0) finish()
       })
-      // What is the same for all, such as the number of keys, is reported by the first worker only. Its estimate rests on the most samples.
+      // What all workers share, such as the number of keys, is reported by the first worker only.
       for (const [index, worker] of workers.entries()) sendTo(worker, { kind: 'report', id: round, name, isFirst: index === 0 })
     },
     reported(worker: Worker, id: number, report: unknown) {

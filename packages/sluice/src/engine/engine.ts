@@ -90,7 +90,8 @@ export interface Engine extends AsyncDisposable, DecideVerbs, KeyVerbs, KeyOverr
   /** Uses another policy from the next decision on. Decisions in flight finish with theirs. */
   reload(policy: Policy): void
   /**
-   * As `reload`, but does not block the thread: the returned function activates the policy. Rejects if `reload` would throw.
+   * As `reload`, but works in slices of 2 ms, so the thread stays free for other events. The returned function activates the policy.
+   * Rejects if `reload` would throw.
    * @param options.pseudonym replaces the engine's `pseudonym` when the policy is activated
    */
   prepare(policy: Policy, options?: { readonly pseudonym?: Pseudonym | undefined }): Promise<() => void>
@@ -98,7 +99,6 @@ export interface Engine extends AsyncDisposable, DecideVerbs, KeyVerbs, KeyOverr
   close(): Promise<void>
 }
 
-/** `prepare` blocks the thread for this long at a time. */
 const SLICE_MS = 2
 
 const PREPARE: Readonly<Record<string, Form>> = { pseudonym: FUNCTION }

@@ -39,8 +39,8 @@ export function regionalLimits(region: string, weights: ReadonlyMap<string, numb
     const own = problemOf(region, weights, limit, escrow)
     const shares = escrow && own === undefined && limit.algorithm.tag === 'tb' ? attempt(() => regionalLimit(limit.plan)) : undefined
     const problem = shares instanceof LimiterError ? shares.message : own
-    // Calls may have a limit that was never checked by `problemOf`. So a bucket of which some shares are not exact still gets its fixed
-    // part.
+    // `problem` refuses a limit only when a limiter or engine is created. In other calls, a bucket of which some shares are not exact gets
+    // its fixed part.
     const part = own === undefined ? fractionOf(limit, units, UNITS) : undefined
     const made = { part, problem, bucket: shares instanceof LimiterError ? undefined : shares }
     known.set(limit, made)

@@ -26,7 +26,7 @@ export class Reference {
   readonly states: Map<string, ReferenceState>
   readonly #blocks: Map<string, Micros>
 
-  /** By name of the state: the limit of its last call, if it keeps its tokens. */
+  /** By name of a bucket for which `#keepsTokens` returns true: the limit of its last call. */
   readonly #limits: Map<string, AnyLimit>
   readonly #keepsTokens: KeepsTokens
 

@@ -21,7 +21,7 @@ export function createSystemTime(): Time {
     if (elapsed >= nextAnchor) {
       nextAnchor = elapsed + ANCHOR_EVERY_MS
       const wall = Date.now()
-      // Read again after wall time. If the process were stopped between the two readings, the clock would be too far ahead from then on.
+      // `elapsed` is read again. Otherwise a pause of the process before `wall` was read would set the clock too far ahead from then on.
       elapsed = monotonic()
       const ahead = wall * MICROS_PER_MS - (anchor + elapsed * MICROS_PER_MS)
       if (ahead > TOLERANCE) anchor += ahead

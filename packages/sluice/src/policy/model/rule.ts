@@ -34,7 +34,7 @@ export interface Rule {
   readonly sample?: number
   /** What happens to requests of this rule while the store fails. */
   readonly onStoreFailure: OnStoreFailure
-  /** The most tokens above the limit; Infinity: any number; absent: not checked. */
+  /** The policy is refused if the rule may admit more tokens than this above its limit. */
   readonly maxOvergrant?: number
 }
 

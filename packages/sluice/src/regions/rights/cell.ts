@@ -162,7 +162,7 @@ export function unitsIn(rows: Rows): number {
   return units
 }
 
-/** Rows fit an era if the key is divided among regions in both, or in neither. */
+/** Whether rows and roster (regions and weights of an era) agree on whether the key is divided among regions. */
 export function isOfRows({ whole }: Rows, roster: Roster | undefined, limit: RegionalLimit): boolean {
   return roster !== undefined && (whole === true) === isWhole(roster, limit)
 }

@@ -125,8 +125,8 @@ export interface Invitation {
 }
 
 /**
- * Requests that a peer exchanges rows only with a new run of a store. Void if the peer is in another run than `toRun`, or has accepted
- * another run since its invitation.
+ * Requests that the peer `to` exchanges rows only with the sender's new `run` (life of its store). Void if the peer's own run is not
+ * `toRun`, or if the peer has accepted another run of the sender since its invitation.
  */
 export interface Hello {
   readonly from: Region
@@ -136,8 +136,7 @@ export interface Hello {
   /** From the peer's invitation. */
   readonly joins: number
   /**
-   * How many runs of `to` the sender has accepted. The answer repeats this number. The sender ignores the answer if its own number differs
-   * by then.
+   * How many runs of `to` the sender has accepted. The answer repeats this number, and is ignored if the sender's number differs by then.
    */
   readonly seen: number
 }

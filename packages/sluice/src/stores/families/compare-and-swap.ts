@@ -45,8 +45,8 @@ export interface SwapBackend {
   read(ids: readonly string[], options: DecideOptions | undefined): Promise<SwapRead>
   /**
    * Writes all rows if each still has the version that was read, otherwise none. Returns whether it wrote. A row that is absent when it is
-   * read and when it is written counts as unchanged. So the backend must keep each row for `KEPT_MS` after it was written, and after it has
-   * expired. With `options.now`, rows are kept longer than `expiresAt`.
+   * read and when it is written counts as unchanged. So the backend must keep each row for `KEPT_MS` after each write, even if the row
+   * expires earlier. With `options.now`, `expiresAt` may be past by the backend's clock.
    */
   write(rows: readonly SwapWrite[], options: DecideOptions | undefined): Promise<boolean>
   classify(error: unknown): StoreFailure
@@ -68,7 +68,7 @@ export interface SwapOptions {
   readonly maxInFlight?: number
 }
 
-/** A row is kept for at least this many milliseconds after it was last written, and after it has expired. */
+/** How long a row must be kept: see `SwapBackend.write`. */
 export const KEPT_MS = 2_000
 /**
  * The longest time in milliseconds from reading a row as absent to the end of writing it. It is shorter than `KEPT_MS`, so no other call

@@ -60,7 +60,7 @@ export interface RedisState extends FoundState {
 }
 
 /**
- * @param value of a log only the end of its block
+ * @param value for a sliding window log, only until when its key is blocked
  * @param closed whether the state may not be created
  * @throws InvalidReply
  */

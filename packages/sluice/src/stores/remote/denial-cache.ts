@@ -43,8 +43,8 @@ const MAX_DRIFT_MS = 50
 const CHECK_MS = 1
 
 /**
- * Answers a denied group without the store, until the first limit that denied it could let it pass. For the other limits, repeats what the
- * store reported.
+ * Answers a denied group without the store, until one of the limits that denied it could let it pass. Repeats what the store reported,
+ * with the waits that are left.
  */
 export class DenialCache {
   readonly #options: DenialCacheOptions

@@ -21,8 +21,7 @@ if value then
   elseif size == 49 then
     high, low, rest, last, keep_for, old_n, old_m, old_burst = parse('>I3I4I7I7I7I7I7I7', value)
   end
-  -- Values of this limit are read here. With first bytes below 10485504, `seen` is below 2^53. bucket-value.lua reads and checks all other
-  -- values.
+  -- Reads values of the present plan. If `high` is below 10485504, `zero + age` is below 2^53. bucket-value.lua checks all others.
   local same = old_n == n and old_m == m and old_burst == burst and (not last or last <= 9007199254740991 and keep_for <= 3200000000000000)
   if same and high >= 6291456 and high < 10485504 and rest < n then
     zero = (high - 8388608) * 4294967296 + low

@@ -3,7 +3,7 @@
 -- KEYS        the first five of region.lua
 -- ARGV[1]     a JSON array: time; the cursor, which is the number of a change; the most cells to return
 -- returns     run; time; the beginning of the record, nil for none; its rest; the number of the last change; 1 if there are no more rows,
---             else 0; how many cells have rows; then each cell's name and its rows
+--             else 0; how many cells have rows in all; then name and rows of each changed cell
 
 -- include: clock.lua
 
