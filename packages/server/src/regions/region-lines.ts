@@ -7,18 +7,27 @@ import type { RegionOptions } from './options.ts'
 export function regionLines(log: Log, mode: RegionOptions['mode']) {
   /** By lost peer: whether its latest line says that this service's own store refuses this region. */
   const failing = new Map<string, boolean>()
+  /** Names whose latest line says that this service's own store failed. */
+  const ownStore = new Set<string>()
   let last: string | undefined
   return {
-    /** @param why the reason for a person */
+    /**
+     * @param peer the region that cannot be read, or this region if it cannot publish what its callers need
+     * @param why the reason for a person
+     */
     failed(peer: string, error: unknown, why: string, what: string): void {
+      if (error instanceof StoreFailure) ownStore.add(peer)
       const isRefused = error instanceof StoreFailure && error.kind === 'setup'
       // An own store that did not answer may later turn out to belong to another region: that needs another line.
       if (failing.get(peer) === true || failing.get(peer) === isRefused) return
       failing.set(peer, isRefused)
       log('warn', 'region-away', `region ${peer} ${what}: ${why}; trying again`, { region: peer })
     },
-    update(replicator: Pick<Replicator, 'status'>): void {
+    /** @param ownStoreFails whether this service's own store does not answer */
+    update(replicator: Pick<Replicator, 'status'>, ownStoreFails: boolean): void {
       const { self, phase, era, peers } = replicator.status()
+      if (!ownStoreFails && ownStore.delete(self) && failing.delete(self))
+        log('info', 'region-back', `the store of region ${self} answers again`, { region: self })
       for (const [peer, { failures }] of Object.entries(peers))
         if (failures === 0 && failing.delete(peer)) log('info', 'region-back', `region ${peer} can be read again`, { region: peer })
       // An era may end and the next begin between two calls, with the same phase.
