@@ -17,7 +17,7 @@ export interface OpenStore {
   readonly keeps: string
   /** Absent for a store without tables. `compatFunction` also makes `rate_limiting_token_bucket_request`. */
   migrate?(options: Readonly<Record<'compatFunction' | 'prune' | 'force', boolean>>): Promise<void>
-  /** Deletes the tables of a separate `space`, and a folder made for it: resetting states deletes neither. */
+  /** Deletes the schema of `OpenRequest.space`, and the database's folder if opening made it. */
   discard?(): Promise<void>
   /** Also aborts calls to a server that does not answer. */
   close(): Promise<void>

@@ -58,7 +58,8 @@ export const MAX_HOLDERS = 64
 
 /**
  * Settles a holder's previous lease, and grants or renews one. The tokens in the bucket and the leased tokens never exceed the burst
- * together, so no interval admits more than burst + rate * length. Tokens of an ended lease, or of a lost request or reply, count as spent.
+ * together, so no interval admits more than burst + rate * length. Tokens of an ended lease, of a lost reply, or returned by a lost
+ * request count as spent.
  * @param state of this plan
  */
 export function grantLease(plan: BucketPlan, state: LeasedState | undefined, now: Micros, request: LeaseArguments): LeaseGrant {

@@ -178,7 +178,7 @@ function groupsByShare(groups: readonly CallGroup[], run: string): ByShare {
     if (isRecord(limit)) return ofShares(calls, id.key) ? { ...call, id: recordIn(run, id) } : call
     const shares = sharesOf(limit)
     if (shares === undefined) {
-      // Regions divide only token buckets, so a scope of any other algorithm has no shares.
+      // Only a scope of token buckets may also have a limit with shares: regions divide no other algorithm.
       if (limit.algorithm.tag === 'tb') limits.note(id.scope, limit)
       return call
     }

@@ -55,7 +55,7 @@ export function withDividedLimit(store: Store, nodes: number | (() => number)): 
   }
 }
 
-/** Computes the part of a limit. Undefined if that is 0, if whole numbers cannot represent it, or if `parts` is NaN. */
+/** Computes one of `parts` equal parts of a limit. Undefined if the part is 0 or not exact, or if `parts` is NaN. */
 function createParts(): (limit: AnyLimit, parts: number) => AnyLimit | undefined {
   const known = new WeakMap<AnyLimit, { readonly parts: number; readonly limit: AnyLimit | undefined }>()
   return (limit, parts) => {

@@ -9,7 +9,7 @@ export interface KnownRegion {
   readonly begins: string
 }
 
-/** The last known rows of a key: what was sent and received of it. */
+/** The units and tokens of a key that this region sent and received, as last read. */
 export interface KnownRows {
   /** The number of the last change of the rows. */
   readonly change: number

@@ -6,7 +6,7 @@ import type { Roster } from './roster.ts'
 import type { Cell, RegionStore, Rows, Shift } from './state.ts'
 import { firstUnits, isWhole } from './undivided.ts'
 
-/** A cell (one key of one limit) with all shifts (closes and opens of eras) applied. */
+/** A cell (one key of one limit) after all shifts: the closes and opens of eras, times of constant weights. */
 export interface CurrentCell {
   /** The store time for which the other fields hold. */
   readonly time: Micros
@@ -196,8 +196,8 @@ function shifted(store: RegionStore, bucket: BucketState, rows: Rows | undefined
 }
 
 /**
- * The bucket of a key without a state; undefined if it is full. Units that the last shift (change of the units of all keys) added were
- * empty then. Earlier units were full then, unless a shift less than a fill time before had added some: then all were empty.
+ * The bucket of a key without a state; undefined if it is full. Units (parts of the bucket) that the last shift (change of the units of all
+ * keys) added count as empty then, and earlier units as full. All count as empty if a shift less than a fill time before had added some.
  */
 function absentBucket(store: RegionStore, limit: RegionalLimit, time: Micros): BucketState | undefined {
   const { shifts } = store

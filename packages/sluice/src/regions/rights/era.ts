@@ -22,8 +22,8 @@ export function close(store: RegionStore, wanted: Roster, now: Micros): RegionSt
 }
 
 /**
- * Follows a peer that has closed this era or has begun a later one: closes this store, too. A store that just started (`learning`) replaces
- * the peer's answer to its hello instead.
+ * Follows a peer that has closed this era (time of constant weights) or begun a later one: closes this store's era. A store that just
+ * started (`learning`) only replaces the peer's answer to its hello by this status.
  */
 export function meet(store: RegionStore, status: Status, now: Micros): RegionStore {
   if (!isBound(store, status) || status.phase === 'learning') return store

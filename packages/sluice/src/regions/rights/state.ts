@@ -51,7 +51,7 @@ export interface RegionStore {
   readonly replaced?: true
 }
 
-/** The close and open of the last two eras. A cell that was not used since before them starts from empty. */
+/** A close and an open for each of the last two changes of weights. A cell last used before all four loses its tokens. */
 export const MAX_SHIFTS = 4
 
 /** One key of one limit in one region. */

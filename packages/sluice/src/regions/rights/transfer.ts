@@ -10,7 +10,7 @@ import { isUndivided, isWhole } from './undivided.ts'
  * Sends units of a cell (one key of one limit) to a peer, with a part of the cell's tokens. Until the peer reads them, these units and
  * tokens belong to no region. Undefined if the units may not be sent now.
  * @param units a whole number above 0
- * @param most the most micro-tokens to send, at most the units' part of the burst
+ * @param most the most micro-tokens to send; at most the units' part of the burst is sent
  * @param doubt set if the cell may have another limit; see `inDoubt`
  */
 export function give(

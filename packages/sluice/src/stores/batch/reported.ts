@@ -24,8 +24,8 @@ function kernelOf(algorithm: AnyLimit['algorithm']): Algorithm<Reported, undefin
 }
 
 /**
- * Shortens a reported wait by the time since the server decided. If the wait is over, the call is allowed, because a sliding window log
- * that is not charged only loses entries.
+ * Returns the server's verdict. At later instants, by which `applyGroup` finds a denied group's wait, the reported wait is shorter, and the
+ * call is allowed once the wait is over.
  */
 function decide(reported: Reported, _state: unknown, now: Micros): Reported {
   const passed = now - reported.at

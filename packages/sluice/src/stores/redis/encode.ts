@@ -97,7 +97,7 @@ function keyIndexOf({ index }: BatchState): number {
 }
 
 /**
- * Writes one entry together with later entries that differ only in having the next states.
+ * Writes an entry, in one run with the equal entries that follow on states of successive indexes.
  * @returns the index of the next entry that is not written yet
  */
 function encodeEntries(entries: readonly BatchEntry[], from: number, indexes: readonly number[], numbers: number[]): number {

@@ -1,5 +1,5 @@
--- As `adjust` of algorithms/fixed-window.ts; an amount below 0 is taken. A window's plan id is its length. Null if the
--- window equals the initial state.
+-- As `adjust` of algorithms/fixed-window.ts (an amount below 0 is charged). A window's plan id is its length. Null if
+-- the window equals the initial state.
 create function sluice_adjust_window(
   was sluice_state, plan bigint[], amount bigint, receipt bigint, phase bigint, now_us bigint
 ) returns sluice_state language plpgsql immutable as $$

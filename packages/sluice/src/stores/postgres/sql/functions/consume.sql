@@ -1,5 +1,5 @@
--- Decides groups of calls, each all or nothing, as algorithms/group.ts does. The caller computes verdicts from the
--- states as found. Function calls take much of the time, so most code is here.
+-- Decides groups of calls, each all or nothing, as algorithms/group.ts does. From the states as found, the caller
+-- computes remaining and waits. Function calls take much of the time, so most code is here.
 --
 -- at_us     microseconds since 1970; 0 for the database's own clock, which is read once every row is locked
 -- charging  false for a peek
@@ -9,18 +9,18 @@
 -- firsts    for each state the plan of its first call: index into plans (from 1)
 -- sizes     the number of calls of each group
 -- plans     eight numbers for each plan (a limit): kind (as in sluice_state), plan id, the algorithm's numbers; of a
---           bucket also by how many microseconds a call may be charged ahead. The plan id of kind 4 is 0. The numbers of
---           slots: limit, microseconds of a slot, the holder's id in two numbers (-1: no id). Of a record of a hold: 0,
---           microseconds, 1 if it will not be settled, how many calls before it are recorded; for each of these calls a
---           number that names its limit, and micro-tokens. They continue in further groups of eight
+--           bucket also by how many microseconds a call may be charged ahead. The plan id of kind 4 is 0. Numbers of
+--           slots: limit, microseconds of a slot, the holder's id in two numbers (-1: no id). Numbers of a hold's
+--           record: 0, microseconds of the hold, 1 if it will not be settled, how many preceding calls of the group it
+--           records; for each of these a number that names its limit, and micro-tokens (further groups of eight)
 -- calls     four numbers for each call: index into ids (from 1), micro-tokens, index into plans (from 1), phase (see
 --           sluice_fresh_end)
 -- returns   time; outcome of each group (0 allowed, 1 denied, 2 impossible); for each state as found: end of its block,
---           plan id (0: no state), a, b, c, d. Instead of a plan id, buckets have the index into plans, or minus the
---           index into the plans at the end, and slots and records how many numbers they have. Then these numbers; for
---           each call to a log outcome, retryAfter, remaining, replenishAfter, resetAfter; n, m, burst of plans that are
---           not in plans. Null, with nothing written: another transaction has inserted a state, so the caller calls
---           again
+--           plan id (0: no state), a, b, c, d. Instead of a plan id, slots and records have how many numbers they have,
+--           and buckets the index into plans, or minus the place in the last list. Then the numbers of slots and
+--           records; for each call to a log outcome, retryAfter, remaining, replenishAfter, resetAfter; the last list:
+--           n, m, burst of plans that are not in plans. Null, with nothing written: another transaction has inserted a
+--           state, so the caller calls again
 -- a to d    columns of sluice_state: of a bucket zero, rest, seen, keep_for; of a window ends, current, 0, turn; of a
 --           counter ends, current, previous, absent
 create function sluice_consume(

@@ -81,8 +81,8 @@ local function take(value, descriptor, times, before)
   return passed, written, expires
 end
 
--- Returns the new value, and until when it must be kept; false and the end of the block if the state equals the initial one; nil if the
--- holder has no slot.
+-- Returns the new value, and until when it must be kept; false, and until when the key is blocked, if the state becomes the initial one;
+-- nil if the holder has no slot.
 local function release(value, one, other)
   local seen, last, held, _, time, ends = read_slots(value)
   local from = seen and holder_of(held, bytes_of(one) .. bytes_of(other))

@@ -6,13 +6,13 @@
 --             1 to charge, or 0 for a peek; plus 2 for each state that may not be created
 --             how many states are not of logs
 --             how many numbers the next two sections have together
---             the limit descriptors (kernels/*.lua), one for each different limit, cost and phase
+--             the limit descriptors (kernels/*.lua), one for each different limit, cost and phase (offset of the key's windows)
 --             the indexes of the states that may not be created; a group that would create one is not charged
 --             runs and groups in order. A run is 0, descriptor, first state, last state, times: for each of these states, `times` groups of
 --             one call. A group is its number of calls, then state and descriptor of each. A descriptor is given by the index of its first
 --             number in ARGV[1]
--- returns     the text of reply.lua. The value of a log is only the end of its key's block (7 bytes). The numbers are, for each call of a
---             log: outcome, retryAfter, remaining, replenishAfter, resetAfter. The counts are how many groups passed, for each state of a
+-- returns     the text of reply.lua. The value of a log is only until when its key is blocked (7 bytes). The numbers are, for each call of
+--             a log: outcome, retryAfter, remaining, replenishAfter, resetAfter. The counts are how many groups passed, for each state of a
 --             run and for each group
 
 -- include: clock.lua

@@ -1,19 +1,18 @@
 -- Runs before a program that decides by a region's shares of limits (docs/decisions/0034-regions-on-redis.md). Lets it run if the caller's
 -- shares follow from the server's run (life of its data), record (weights), and rows (units sent and received) of cells (keys of limits),
--- and all states are of these shares. Then removes its own keys and arguments, and leaves the states in KEYS.found.
+-- and all states are of these shares. Before that, removes its own keys and arguments, and puts the states into KEYS.found.
 --
--- KEYS        after those of the program: the beginning of the region's record. A state of which the region holds nothing has `none:`
---             before its name, and is never written
--- ARGV        after those of the program: the beginning of the record; the instant at which an era (time of constant weights) last closed
---             or opened; time, 0 for the server's. Then the cells in order, those with equal shares and successive states together: n, m
---             and burst of the share, n 0 if the region holds nothing; the instant from which a bucket without a state is full (before it,
---             the cell must be read again); the index of the first state; how many cells, negative if none has rows. If some have, for
---             each cell the number of its rows' last change and a space, or 0 for none. Last, 4 * how many arguments the program has,
---             plus 1 to compare the run, plus 2 for the brief form
+-- KEYS        after those of the program: `region` (run and change number of the region's record). A state of which the region holds
+--             nothing has `none:` before its name, and is never written
+-- ARGV        after those of the program: the value of `region`, as the caller knows it; the instant at which an era (time of constant
+--             weights) last closed or opened; time, 0 for the server's. Then the cells in order, those with equal shares and successive
+--             states together: n, m and burst of the share, n 0 if the region holds nothing; the instant from which a bucket without a
+--             state is full; the index of the first state; how many cells, negative if none has rows. If some have, for each cell the
+--             number of its rows' last change and a space, or 0 for none. Last, 4 * how many arguments the program has, plus 1 to compare
+--             the run, plus 2 for the brief form
 --
 --             The brief form is for buckets.lua on the server's time, if all states have the share in its arguments. It has the first two
---             arguments, the instant from which a bucket without a state is full, and the number of each cell's rows, nothing if none has
---             rows
+--             arguments, the instant from which a bucket without a state is full, and if any cell has rows, each number as above
 -- returns     if the program may not run: which cells must be read again, counted from 1; 0 for the region's record
 
 do

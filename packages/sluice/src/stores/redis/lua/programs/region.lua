@@ -1,14 +1,15 @@
 -- Reads or replaces, by compare-and-set, the region's record and one cell: the state of a key, and its rows.
 -- docs/decisions/0034-regions-on-redis.md explains these words.
 --
--- KEYS        `region` (the beginning of the record: its run and the number of its last change), `region:record` (its rest),
---             `region:changes`, `region:rows` and `region:cells`; then, for a cell, its state
--- ARGV[1]     a JSON array: time. To write, also: the run and the beginning of the record, as they were read; the new record, empty to
---             leave it. For a cell, then: the digest of the state and the number of the rows, as they were read; the new state in
---             hexadecimal digits; the end of its block, 0 for none; the instant until which it must be kept; the new rows; the most cells.
---             New state and rows are empty for none, and `-` to leave what is there. If the state is left, its digest is not compared
--- returns     the number of this change; 0 if there is no room for another cell. To read, if something has changed, or if `-` left the
---             state, instead: run, time, the beginning of the record, its rest, state, digest of the state, rows; nil for what is missing
+-- KEYS        `region` (run and change number of the record), `region:record` (the rest), `region:changes`, `region:rows` and
+--             `region:cells`; then, for a cell, its state
+-- ARGV[1]     a JSON array: time. To write, also: run and value of `region`, as a read returned them; the new record, empty to leave it.
+--             For a cell, then: the digest of the state and the number of the rows' last change, as read; the new state in hexadecimal
+--             digits; until when the key is blocked, 0 for none; until when the state must be kept; the new rows; the most cells. New
+--             state and rows are empty for none, and `-` to leave what is there. A state that is left is not compared
+-- returns     the number of this change; 0 if there is no room for another cell. After a read, if nothing is written because something has
+--             changed, or if a write leaves the cell's state, instead: the server's run, time, value of `region`, rest of the record,
+--             state, digest of the state, rows; nil for what is missing
 
 -- include: clock.lua
 
