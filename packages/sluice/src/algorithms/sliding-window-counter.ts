@@ -86,8 +86,8 @@ export const slidingWindowCounterKernel: Algorithm<CounterPlan, CounterState> = 
     return now >= next.end || current + previous === 0 ? undefined : next
   },
   /**
-   * Penalties raise the count to at most twice the limit. A refund applies to the window of its receipt, the current or the previous one.
-   * Without a receipt it applies to the current window first.
+   * Penalties raise the charges that still count to at most twice the limit. A refund applies to the window of its receipt, the current or
+   * the previous one. Without a receipt it applies to the current window first.
    */
   adjust(plan, state, now, amount, _phase, receipt) {
     const at = rolled(plan.window, state, now)
@@ -106,7 +106,7 @@ export const slidingWindowCounterKernel: Algorithm<CounterPlan, CounterState> = 
   },
   /**
    * Gives unused tokens back to the window of the charge, unless it is older than the previous one. Charges additional use to the previous
-   * window if the charge was in it, otherwise to the current one. The count of either window grows to at most twice the limit.
+   * window if the charge was in it, otherwise to the current one. The charges that still count are then at most twice the limit.
    */
   settle(plan, state, now, { held, actual, at }, phase) {
     const { end, current, previous, window } = rolled(plan.window, state, now)
