@@ -39,9 +39,9 @@ export const regions: Part = {
       readings,
       tables,
       notes: [
-        'All requests have one key. The two regions are in one database, each with its own tables. The limit of the regions is twice that of the way without regions, and the measured region has a half. So all ways have the same quota, and their over-grant is measured against this quota.',
-        'While decisions are timed, no replicator runs (the part that sends units to the other region). So the time does not include what a replicator costs.',
-        'The bytes of a key are its part of the region’s table with indexes. For the keys that sent and received units, they were measured after VACUUM FULL. Keys have 24 characters.',
+        'All timed requests have one key. The two regions are in one database, each with its own tables. The limit of the regions is twice that of the way without regions, and the measured region has a half. So all ways have the same quota, and their over-grant is measured against this quota.',
+        'While decisions are timed, no replicator runs, so the time does not include its cost. A replicator sends units (parts of a key’s limit) to the other region.',
+        'The bytes of a key are its part of the region’s table with indexes. For `a key that did both with two peers`, they were measured after VACUUM FULL. Keys have 24 characters.',
       ],
     }
   },

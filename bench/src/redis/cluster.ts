@@ -46,7 +46,7 @@ export const cluster: RedisPart = {
     return {
       readings,
       notes: [
-        'The figure is the number of programs that all nodes together ran for one request, as the nodes count them. The states of the three limits are in three different slots.',
+        '`measured` is the number of Lua programs that all nodes together ran for one request, as the nodes count them. The states of the three limits are in three different slots.',
       ],
     }
   },

@@ -10,7 +10,8 @@ export interface WantedEra extends ReweighOptions {
 
 /**
  * Changes the weights. A region in `gone` will never run again, so it is not waited for.
- * @throws Refusal 409 if a region cannot be reached, if a region in `gone` still answers, or if this region's phase is not `open`
+ * @throws Refusal 409 if a region cannot be reached, if a region in `gone` still answers, or if `reweigh` returns false: for example, while
+ * an era (a time of constant weights) is already ending
  */
 export async function beginEra(store: RegionalStore, { weights, gone = {} }: WantedEra, status: ReplicatorStatus): Promise<void> {
   const isRecent = (ms = Infinity): boolean => ms <= RECENT_MS

@@ -5,9 +5,9 @@ import type { RegionOptions } from './options.ts'
 
 /** Logs lost and returned peers, and changes of this region's phase and era (the time in which weights stay the same). */
 export function regionLines(log: Log, mode: RegionOptions['mode']) {
-  /** By lost peer: whether its latest line says that this service's own store refuses this region. */
+  /** By the region that `region-away` lines name: whether the latest says that this service's own store cannot be used (`setup`). */
   const failing = new Map<string, boolean>()
-  /** Names whose latest line says that this service's own store failed. */
+  /** Names for which `failed` has reported a failure of this service's own store. */
   const ownStore = new Set<string>()
   let last: string | undefined
   return {
@@ -18,7 +18,7 @@ export function regionLines(log: Log, mode: RegionOptions['mode']) {
     failed(peer: string, error: unknown, why: string, what: string): void {
       if (error instanceof StoreFailure) ownStore.add(peer)
       const isRefused = error instanceof StoreFailure && error.kind === 'setup'
-      // An own store that did not answer may later turn out to belong to another region: that needs another line.
+      // A failure `setup` has a line of its own, even after a line about a failure of another kind.
       if (failing.get(peer) === true || failing.get(peer) === isRefused) return
       failing.set(peer, isRefused)
       log('warn', 'region-away', `region ${peer} ${what}: ${why}; trying again`, { region: peer })

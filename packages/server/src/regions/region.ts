@@ -26,8 +26,7 @@ export interface Region {
   status(): RegionStatus
   /**
    * Changes the weights of the regions; absent unless the mode is `escrow`.
-   * @throws Refusal 409 while a region cannot be reached, or while this region's phase is not `open`; LimiterError for weights that cannot
-   * be used
+   * @throws Refusal 409 as `beginEra`; LimiterError for weights that cannot be used
    */
   reweigh?(wanted: WantedEra): Promise<void>
   /** Absent if the regions do not call each other. */

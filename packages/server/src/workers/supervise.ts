@@ -15,7 +15,7 @@ import { createPolicyOrder, relayedOverrides } from './shared-state.ts'
 const MIN_PAUSE_MS = 100
 const MAX_PAUSE_MS = 5_000
 const STEADY_MS = 10_000
-/** Milliseconds to stop: up to six seconds for the port, four for responses, half of one for the store. */
+/** Milliseconds until stopping workers are killed: up to six seconds to close the port, four for responses, half of one for the store. */
 const LAST_MS = 10_500
 const STOPS = ['SIGTERM', 'SIGINT'] as const
 

@@ -37,7 +37,7 @@ export class Reference {
     this.#keepsTokens = from === undefined ? keepsTokens : from.#keepsTokens
   }
 
-  /** `dryRun`: no states are stored, and the views do not include the charge. */
+  /** `dryRun`: `calls` reports the states before the charge, as a peek does. The charge is stored all the same. */
   decide(group: CallGroup, now: Micros, dryRun = false): Pick<Decided, 'outcome' | 'at' | 'retryAfter' | 'calls'> {
     const calls = callsOf(group).map((call) => this.#by(call, now))
     const names = [...new Set(calls.map(({ id }) => stateName(id)))]

@@ -99,7 +99,8 @@ export function aheadOf(bench: Bench): void {
       await leave(one, fifth, START)
       await sameState(one.id)
       expect((await wait([one], 10, START)).retryAfter).toBe(4 * SECOND)
-      // At its turn, the third group's token alone fills the bucket. Until the next call starts, no refilled token has room.
+      // The third group starts at second 2, and the last at second 4. The two tokens refilled between them leave no room in the bucket of
+      // one, so nothing is given back.
       await leave(one, third, START + 2 * SECOND)
       await sameState(one.id)
       expect((await wait([one], 10, START + 2 * SECOND)).retryAfter).toBe(3 * SECOND)

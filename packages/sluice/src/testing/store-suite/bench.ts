@@ -34,7 +34,7 @@ export interface StoreSuiteOptions {
   readonly ownClockCalls?: number
   /** Set if a peek under a changed limit converts the stored state to this limit. */
   readonly peeksAdopt?: boolean
-  /** Set if the store refuses a hold of a token bucket together with a sliding window log. */
+  /** Set if the store refuses a reservation that charges both a token bucket and a sliding window log. */
   readonly holdsWithoutLogs?: boolean
   /**
    * For which calls a full bucket keeps its tokens when its limit changes, instead of being full under the new limit; default none. A
@@ -50,9 +50,7 @@ export interface StoreSuiteOptions {
 /** The fields of a verdict that the reference also has. */
 export type Answer = Pick<Decided, 'outcome' | 'at' | 'retryAfter' | 'calls'>
 
-/**
- * A store under test and the reference, which decides with the kernels. Both get the same calls, and every method compares their answers.
- */
+/** A store under test and the reference in TypeScript. Methods that call the store also call the reference, and compare the answers. */
 export interface Bench {
   readonly options: StoreSuiteOptions
   readonly tags: readonly TimedTag[]
