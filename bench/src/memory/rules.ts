@@ -51,7 +51,7 @@ export const rules: Part = {
     return {
       readings,
       notes: [
-        'Only the last rule matches the request, and the paths of all rules begin alike. The key is a header with which 16 clients take turns.',
+        'Only the last rule matches the request, and the paths of all rules begin alike. The key is a header, with 16 values in turn.',
       ],
     }
   },

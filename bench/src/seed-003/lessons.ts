@@ -69,7 +69,7 @@ export function regressionTable({ results }: Pick<Observed, 'results'>): Table {
     notes: [
       'Each host has a connection through a proxy that delays each direction by 2.5 to 7.5 ms, so requests arrive in another order than their timestamps.',
       'Errors are requests without a decision, such as those without an answer by the deadline of 1 s. The column `an exact bucket` is what an exact bucket would allow of the decided requests.',
-      'The over-grant depends on how many requests overtake each other. The article states approximate figures (~), for goroutines on one machine.',
+      'The over-grant (the excess in the worst interval, in percent of burst + rate * length) depends on how many requests overtake each other. The article states approximate figures, for goroutines on one machine.',
     ],
   }
 }

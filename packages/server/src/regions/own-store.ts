@@ -18,7 +18,7 @@ export function followOwnStore(self: string, now: () => number = () => performan
   /** Peers whose latest pull failed because of the own store, with the reason. */
   const blamed = new Map<string, string>()
   return {
-    /** `peer`: whose pull failed; `self` if another call of the own store failed. Returns the reason for an operator. */
+    /** `peer`: the peer that could not be pulled; `self` if another call of the own store failed. Returns the reason for an operator. */
     failed(peer: string, error: unknown): string {
       if (error instanceof StoreFailure) {
         const why = storeFailureText(error)

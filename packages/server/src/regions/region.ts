@@ -15,7 +15,7 @@ import { ownStoreMetric, type RegionCounts, regionMetrics, weightMetrics } from 
 import { type RegionStatus, statusOf } from './region-status.ts'
 import { createGate, type RegionKeys, signPage } from './signatures.ts'
 
-/** Bytes. A peer's request has at most 250 keys. A key and the name of its limit have at most 768 characters, of at most six bytes each. */
+/** Bytes. A peer's request has at most 250 keys. A key and its limit's name together have at most 768 characters, of at most six bytes each. */
 const MAX_REQUEST_BYTES = 2_097_152
 /** Milliseconds to wait for the store to say which region it belongs to. After that, the service starts without knowing. */
 const OWNER_MS = 2_000

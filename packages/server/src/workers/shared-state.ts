@@ -4,8 +4,8 @@ import type { RelayedOverride, RelayedPolicy, ToWorker } from './messages.ts'
 
 /**
  * The primary puts the policies of all workers in one order, and every worker must end with the last. A policy of this worker is pending
- * until it is ordered. Policies that arrive meanwhile are earlier in the order, so they count only if the pending one is refused. Of two
- * policies from a URL, the one requested later wins, because a slow answer may be an older text.
+ * until it is ordered. Policies that arrive meanwhile are earlier in the order, so they count only if this worker cannot load its own. But
+ * of two policies from a URL, the one requested later wins in any order, because a slow answer may be an older text.
  * @param send must keep the order of the calls
  * @param keeps called with the reason why this worker keeps its present policy
  * @param firstRequestedAt milliseconds since 1970; undefined if the first policy is not from a URL

@@ -33,7 +33,7 @@ export interface Group {
   /** From now on this process counts as serving. `apply` gets each change since `begin`. */
   join(apply: (change: Change) => void): void
   send(message: Extract<ToPrimary, { kind: 'policy' | 'override' }>): void
-  /** Resolves when this process is to stop, with a function to call once it has stopped. */
+  /** Resolves when this process is to stop serving, with a function to call after its server and store are closed. */
   stopped(): Promise<() => void>
 }
 

@@ -54,7 +54,7 @@ const PARTS = [
 ]
 
 /**
- * Registers with vitest the tests that every store must pass. Every decision at a given time is compared with the reference.
+ * Registers with vitest the tests that every store must pass. Decisions at an instant that the test sets are compared with the reference.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function storeSuite(name: string, options: StoreSuiteOptions): void {

@@ -22,7 +22,7 @@ function* apart(steps: Iterable<TraceStep>): Generator<TraceStep> {
   for (const { now, groups } of steps) for (const group of groups) yield { now, groups: [group] }
 }
 
-/** After refunds of a denied group (`givesBack`), refill times may be later than the reference's, so they are not compared. */
+/** With `givesBack`, a store may charge and then refund a denied group. Refill times of such a group are not compared. */
 function withoutReturns(answer: Answer): Answer {
   if (answer.outcome === 'allowed') return answer
   return { ...answer, calls: answer.calls.map((call) => ({ ...call, replenishAfter: 0, resetAfter: 0 })) }
