@@ -40,7 +40,7 @@ export const hot: Part = {
       ],
       notes: [
         `${answer.name}: ${nanoseconds(answer)}, for reading the clock and making the object of a decision. No goal is compared with this time.`,
-        `The ways took turns, with 20,000 calls of each way in a round. There were ${clock.rounds.length} rounds of checkSync and ${await_.rounds.length} of check. Each ratio compares two times of the same round.`,
+        `checkSync was measured in ${clock.rounds.length} rounds, then check in ${await_.rounds.length}. In each round, all measured functions took turns, with 20,000 calls each. Each ratio compares two times of the same round.`,
       ],
     }
   },

@@ -36,7 +36,7 @@ export const holds: RedisPart = {
       readings,
       tables,
       notes: [
-        'The requests use 100 keys in turn, and each takes one token or one slot. The over-grant is that of plain checks by the same way: reservations have no audit of their own.',
+        'The requests use 100 keys in turn, and each takes one token or one slot. Reservations and slots are not audited: their rows repeat the over-grant of plain checks.',
       ],
     }
   },

@@ -51,8 +51,8 @@ export const regions: RedisPart = {
       tables,
       notes: [
         'The two regions are on one server. Their limit is twice that of the way without regions, and the measured region has a half. So all ways have the same quota, and their over-grant is measured against this quota.',
-        'The ring (batches, breaker and caches around the store) has its defaults, but no leases: regions with escrow grant none. While decisions are timed, no replicator runs (the part that sends rights to limits to the other region), so its cost is not included.',
-        'The bytes of a key come from MEMORY USAGE of the hash of all rows, and of the lists of these rows by their last change. A row says which units of a key were sent and received. Keys have 24 characters.',
+        'The ring (batches, breaker and caches around the store) has its defaults, but no leases: regions with escrow grant none. While decisions are timed, no replicator runs (the part that sends units to the other region), so its cost is not included.',
+        'The bytes of a key (MEMORY USAGE) are its part of the hash of rows and of the sorted sets that order rows by their last change. The key’s bucket is not included. A row says which units of a key were sent and received. Keys have 24 characters.',
       ],
     }
   },

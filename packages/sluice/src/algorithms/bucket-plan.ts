@@ -28,7 +28,7 @@ export interface BucketPlan {
   readonly perMicro: Span
   /** How long an empty bucket takes to fill. */
   readonly full: Span
-  /** A bucket that is full at an instant t has the state `{ zero: t - micros, rest }`. */
+  /** A bucket that is full at an instant t has the state `{ zero: t - emptyBefore.micros, rest: emptyBefore.rest }`. */
   readonly emptyBefore: Span
   /** Microseconds by which a call may be charged before its tokens are refilled; 0 if calls do not wait. */
   readonly ahead: Micros

@@ -42,7 +42,7 @@ export function settleBucket<S extends Level>(
   return { state: movedBack(kernel, plan, state, now, bucket, room), charged: actual }
 }
 
-/** Gives back tokens, even a fraction of a micro-token. `parts`: their refill time in n-ths of a microsecond. */
+/** Gives back tokens, even a fraction of a micro-token. `parts`: their refill time, in 1 / `plan.n` microseconds. */
 function movedBack<S extends Level>(
   { adjust, expiresAt }: Kernel<S>,
   plan: BucketPlan,

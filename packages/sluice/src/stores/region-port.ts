@@ -91,7 +91,7 @@ export interface KnownShare {
   readonly limit: AnyLimit
   /** Whether the region holds any units of the key. */
   readonly holds: boolean
-  /** The last change of the key's rows that this process has read; 0 if there are none. */
+  /** The number of the last change of the key's rows (what regions sent each other) that this process has read; 0 without rows. */
   readonly change: number
   /** Store time from which a key without a state is full. Until then, a call needs a state, which `KnownShares.settle` writes. */
   readonly settled: Micros

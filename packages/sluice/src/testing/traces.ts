@@ -69,7 +69,7 @@ export interface DrawOptions {
   readonly keys: number
   /** The probability that a key keeps its last limit. */
   readonly steady: number
-  /** The probability of a step that repeats one call, as busy callers do. */
+  /** The probability that all groups of a step are one call of the same limit and cost. */
   readonly alike: number
 }
 

@@ -81,7 +81,7 @@ export function presentState(region: RegionStore, cell: Cell, { limit, doubt }: 
   return { bucket: codec.encodeState(bucket), expires: Math.max(expiresAt(bucket.plan, bucket), now + PRESENT) }
 }
 
-/** A state from `presentState` is kept at least this many microseconds. If it is gone at the next write, both are repeated. */
+/** Microseconds for which a state from `presentState` is kept at least. If it is gone at the next write, `rewriteRemote` starts again. */
 const PRESENT: Micros = 1_000_000
 
 /**

@@ -91,7 +91,7 @@ export interface Received {
   readonly tokens: number
 }
 
-/** What a peer reads: with the run (life of the store) that sent the row, and the peer's run that the row is for. */
+/** What `from` has sent to `to`, as `to` reads it. `run` and `toRun` are their runs (lives of their stores). */
 export interface Row extends Sent {
   readonly from: Region
   readonly run: Run

@@ -114,7 +114,7 @@ export function aheadOf(bench: Bench): void {
       const first = await wait([two], 10, START)
       await wait([two], 10, START)
       expect((await wait([one], 10, START)).retryAfter).toBe(SECOND)
-      // Only one of the two tokens is given back. The bucket of four has no room for more until the last call starts, at second 1.
+      // The first charge left room for two tokens. One of them is refilled by second 1, when the last call starts. So one is given back.
       await leave(two, first, START)
       await sameState(one.id)
       expect((await wait([one], 10, START)).retryAfter).toBe(SECOND)

@@ -38,7 +38,7 @@ export interface StoreSuiteOptions {
   readonly holdsWithoutLogs?: boolean
   /**
    * For which calls a full bucket keeps its tokens when its limit changes, instead of being full under the new limit; default none. A
-   * region does so for keys of which it sent or received units.
+   * region does so for keys of which it sent or received parts of the limit.
    */
   keepsTokens?(call: Pick<Call, 'id' | 'limit'>): boolean
   /** Returns how many expired states were deleted; absent if not supported. */

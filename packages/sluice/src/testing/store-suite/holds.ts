@@ -67,7 +67,7 @@ export function holdsOf(bench: Bench): void {
         const one = call(fresh(), limit, 6)
         await reserve([one], 'a', START)
         const again = await reserve([one], 'a', START + 1)
-        // `resetAfter` is the time until the record expires, a minute after the hold.
+        // `resetAfter` is the time until the end of the record, which is kept for a minute after the hold's end.
         expect(again.calls[1]).toMatchObject({ outcome: 'denied', record: { at: START }, resetAfter: 2 * MINUTE - 1 })
         await sameState(one.id)
         expect(await settle([one], 'a', 0, START + 60 * SECOND)).toMatchObject({ status: 'expired' })

@@ -46,7 +46,7 @@ export function replay(bench: Bench): void {
     const resets = groups.flatMap(({ calls }) => calls.map(({ id }): Change => ({ kind: 'reset', id })))
     await changeBoth(pair, resets, now)
   }
-  /** With `givesBack`, each step has one group, so none repeats a call; and time never runs backwards. */
+  /** With `givesBack`, each step has one group, so no step is a 'run of one call'; and time never runs backwards. */
   const meets = [
     ...MEETS.filter((name) => options.givesBack !== true || name !== 'run of one call'),
     ...(options.givesBack === true ? [] : ['backwards']),

@@ -1,7 +1,8 @@
 -- Settles the charge of a hold to one limit, as `settle` of algorithms/*.ts does.
 --
 -- held, used   micro-tokens that the hold was charged, and that it really used
--- charge_us    instant of the charge; mark: `zero` of the bucket right after the charge
+-- charge_us    instant of the charge
+-- mark         for buckets: the instant `zero` (when the bucket would be empty) right after the charge
 -- charged      micro-tokens that the limit now counts for the hold; s is null if it equals an unused key's state
 create function sluice_settle_part(
   was sluice_state, plan bigint[], held bigint, used bigint, charge_us bigint, mark bigint, phase bigint, now_us bigint,
