@@ -113,7 +113,7 @@ export const fixedWindowKernel: Algorithm<FixedWindowPlan, FixedWindowState> = k
   adopt,
   /**
    * Penalties raise the count to at most twice the limit. A refund gives back only charges of the current window, or of its current part
-   * (`partAt`).
+   * if the window is divided (`partAt`).
    */
   adjust(plan, state, now, amount, phase, receipt) {
     const { start, end, window, turn, base, used } = partNow(plan, state, now, phase)
@@ -165,10 +165,7 @@ export const fixedWindowKernel: Algorithm<FixedWindowPlan, FixedWindowState> = k
 type Plan = FixedWindowPlan
 type State = FixedWindowState | undefined
 
-/**
- * The window of a charge at `now`. While a plan with a longer window is not called (`ABSENT`), that window has parts of `plan`'s length:
- * then only the part at `now`.
- */
+/** The window of a charge at `now`, or its part at `now` if the window is divided (`partAt`). */
 function partNow(plan: Plan, state: State, now: Micros, phase: number): WindowPart {
   const part = PART
   part.turn = 0
@@ -192,7 +189,7 @@ function partNow(plan: Plan, state: State, now: Micros, phase: number): WindowPa
 /** Overwritten by each call, so that decisions allocate nothing. */
 const PART: WindowPart = { start: 0.5, end: 0.5, window: 0.5, turn: 0, base: 0.5, used: 0.5 }
 
-/** `count` is that of the whole window; `part` becomes its part at `now`. */
+/** `part` is a window with this `count`, and becomes the part of the window at `now` (as long as the plan's window). */
 function divide(plan: Plan, part: WindowPart, count: MicroTokens, now: Micros): void {
   const index = partAt(plan, part.end, part.window, now)
   part.start += index * plan.window

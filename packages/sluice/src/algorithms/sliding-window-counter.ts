@@ -15,9 +15,8 @@ export interface CounterPlan {
 }
 
 /**
- * `current` was charged in the window that ends at `end`, `previous` in the window before it. `window` is the length of both, which may
- * come from another plan with a longer window. `absent` is 1 if that longer plan was not called in the current window yet. If it is 0, the
- * next window has the same length.
+ * `current` was charged in the window that ends at `end`, `previous` in the window before it. `window` is the length of both. `absent` is 1
+ * if only limits with shorter windows were called in the current window so far. If it is 0, the next window has the same length.
  */
 export interface CounterState {
   end: Micros
@@ -72,8 +71,8 @@ export const slidingWindowCounterKernel: Algorithm<CounterPlan, CounterState> = 
     return fillView(plan, at, counted, now, into)
   },
   /**
-   * Another plan's longer window runs to its end. If that plan was called in it, the next window is as long. In all other cases the
-   * current window keeps its start and gets this plan's length. Current and previous window keep their charges (law 7).
+   * A window longer than this limit's runs to its end. If a limit with that window was called in it, the next window is as long. In all
+   * other cases the current window keeps its start and gets this limit's length. Current and previous window keep their charges.
    */
   adopt(plan, state, now) {
     const { window } = plan
@@ -169,7 +168,7 @@ function rolled(window: Micros, state: CounterState | undefined, now: Micros): C
 /** Overwritten by each call, so that decisions allocate nothing. */
 const WINDOWS: CounterState = { end: 0.5, current: 0.5, previous: 0.5, window: 0.5, absent: 0 }
 
-/** If another plan wrote the state, its steps are unknown, and `roughly` divides the window. */
+/** If a limit with another window wrote the state, its steps are unknown, and `roughly` divides the window. */
 function partsOf(plan: CounterPlan, window: Micros): Pick<CounterPlan, 'quantum' | 'quanta'> {
   return window === plan.window ? plan : roughly(window)
 }

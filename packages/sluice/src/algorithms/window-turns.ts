@@ -3,18 +3,13 @@ import type { MicroTokens } from './algorithm.ts'
 import { MICRO } from './decimal.ts'
 import { type FixedWindowPlan as Plan, freshEnd, rampTo } from './fixed-window-plan.ts'
 
-// Fixed windows of a key that is called with several plans in turn, such as two versions of a policy. Windows of a key never overlap. An
-// ended window is remembered for at least as long as its plan's rate takes to refill the count. docs/decisions/0006 shows why no change of
-// plan then creates tokens.
+// Rules for a key that is called under limits with windows of different lengths, such as two versions of a policy:
+// docs/algorithms/fixed-window.md. The reasons: docs/decisions/0006.
 
 /**
- * `count` was taken in the window that ends at `end`. `window` is the length of the longest plan that this window is for. A plan is called
- * longer or shorter by the length of its window. `turn` says which plans were called in this window:
- * - below `BOTH`: one plan alone, which took up to a 64th (0), a 16th (1), a quarter (2) or all (3) of its limit
- * - `BOTH`: a longer plan and a shorter plan
- * - `ABSENT`: a shorter plan; the longer plan was called in the previous window and not yet in this one
- * - `SPENT`: as `ABSENT`, but the count became too large for exact whole numbers. `window` and `count` are then those of the rest of the
- * window, from the start of one part on (`partAt`). A longer plan finds nothing left.
+ * `count` was taken in the window that ends at `end`. `window` is the longest window of the limits called in it (if `turn` is `ABSENT` or
+ * `SPENT`, see there). `turn` is below `BOTH` if the windows of all these limits have one length. `count` is then up to a 64th (0), a 16th
+ * (1), a quarter (2) or all (3) of the limit.
  */
 export interface FixedWindowState {
   end: Micros
@@ -24,8 +19,8 @@ export interface FixedWindowState {
 }
 
 /**
- * A window, or a part of it: a longer window of an earlier plan is divided into parts of the current plan's length. Before this part `base`
- * tokens were taken, in this part `used`.
+ * A window, or a part of a window (as long as the called limit's window, `partAt`). Before this part `base` tokens count as taken, in this
+ * part `used`.
  */
 export interface WindowPart extends Omit<FixedWindowState, 'count'> {
   start: Micros
@@ -33,11 +28,20 @@ export interface WindowPart extends Omit<FixedWindowState, 'count'> {
   used: MicroTokens
 }
 
+/** `turn` if limits with windows of different lengths were called, in this window or in this and the one before. */
 export const BOTH = 4
+/**
+ * `turn` if so far only limits with windows shorter than `window` were called, but in the window before also one with this `window`. The
+ * window is divided into parts (`partAt`).
+ */
 export const ABSENT = 5
+/**
+ * `turn` as `ABSENT`, if the count became too large for exact numbers, and began again in one part of the window (`partAt`). `window` and
+ * `count` are those of the rest of the window from that part on. A limit with a longer window has no tokens left.
+ */
 export const SPENT = 6
 
-/** The window's `turn` at this count: if one plan alone was called in the window, 0 to 3 by the fraction of the limit that was taken. */
+/** The window's `turn` at this count. If it is below `BOTH` (windows of one length), the count decides between 0 and 3. */
 export function turnOf(turn: number, count: MicroTokens, limit: MicroTokens): number {
   if (turn >= BOTH) return turn
   if (count * 4 > limit) return 3
@@ -50,9 +54,9 @@ export function freshAt({ end, window, turn }: FixedWindowState): Micros {
 }
 
 /**
- * Converts a state to a plan with a window of another length. The current window is extended to the end of the plan's window, if that is
- * later. With align `first`, a longer plan extends it from the same start.
- * @returns undefined for an unused key's state
+ * Converts a state to a limit with a window of another length. The current window may be prolonged to the end of the window that the call
+ * would begin without a state. With align `first`, a limit with a longer window prolongs it from the same start.
+ * @returns undefined, as for an unused key, only if the state is expired
  */
 export function adopt(plan: Plan, state: FixedWindowState, now: Micros, phase: number): FixedWindowState | undefined {
   const { end, count, window, turn } = state
@@ -68,8 +72,9 @@ export function adopt(plan: Plan, state: FixedWindowState, now: Micros, phase: n
 }
 
 /**
- * The window that a call begins at `now`, after `before`. It is as long as a longer `before`, so that the longer plan finds what was
- * charged, unless that plan was not called in `before`. An aligned window that would have begun within `before` lasts one length longer.
+ * The window that a call begins at `now`, after `before`. If a limit with a longer window was called in `before`, the new window is as
+ * long, so that this limit finds what was charged. Otherwise it is as long as the call's, and may end later if it would begin within
+ * `before`.
  */
 export function begun(plan: Plan, before: FixedWindowState, now: Micros, phase: number): FixedWindowState {
   const own = freshEnd(plan, now, phase)
@@ -82,8 +87,8 @@ export function begun(plan: Plan, before: FixedWindowState, now: Micros, phase: 
 }
 
 /**
- * The index of the part at `now`. While a plan with a longer window is not called, its window is divided into parts of this plan's length.
- * Tokens that this plan does not take in a part are lost. The last part is longer if the lengths do not divide.
+ * The index of the part at `now`. While a limit with a longer window is not called, its window is divided into parts as long as the window
+ * of this limit. Tokens that are not taken in a part are lost. The last part is longer if the lengths do not divide.
  */
 export function partAt(plan: Plan, end: Micros, window: Micros, now: Micros): number {
   const part = Math.floor((now - end + window) / plan.window)
@@ -95,14 +100,14 @@ function lastPart({ window }: Plan, longer: Micros): number {
 }
 
 /**
- * Whether the count of tokens over all parts has to start again from 0 with this part, because it might exceed 2^53 - 1. Penalties raise
- * the tokens taken in one part to at most twice the limit.
+ * Whether the count has to begin again from 0 in this part of the window (`partAt`), because it might exceed 2^53 - 1. Penalties raise the
+ * tokens taken in one part to at most twice the limit.
  */
 export function isSpent({ limit }: Plan, turn: number, base: MicroTokens): boolean {
   return turn === SPENT || (turn === ABSENT && base > Number.MAX_SAFE_INTEGER - 2 * limit)
 }
 
-/** The first instant after this part or window at which a cost fits. */
+/** The first instant at which a cost fits after this window, or after this part of a divided window (`partAt`). */
 export function fitsLater(plan: Plan, part: WindowPart, cost: MicroTokens, phase: number): Micros {
   const { limit } = plan
   const { end, window, turn, base, used } = part
@@ -115,7 +120,7 @@ export function fitsLater(plan: Plan, part: WindowPart, cost: MicroTokens, phase
 }
 
 /**
- * The first instant from `from` on at which a cost passes under a plan with a ramp. Denials write no window, so each instant is tried with
+ * The first instant from `from` on at which a cost passes under a limit with a ramp. Denials write no window, so each instant is tried with
  * the window that a call would begin then.
  */
 export function passesAfter(plan: Plan, before: FixedWindowState, from: Micros, cost: MicroTokens, phase: number): Micros {
@@ -132,7 +137,7 @@ export function passesAfter(plan: Plan, before: FixedWindowState, from: Micros, 
   }
 }
 
-/** When the plan has its whole limit again, in a longer window that is divided into parts (`partAt`). */
+/** When the limit has all its tokens again, in a window that is divided into parts (`partAt`). */
 export function wholeAt(plan: Plan, { end, window, base, used }: WindowPart): Micros {
   const next = base / plan.limit + partsOf(used, plan.limit)
   return next <= lastPart(plan, window) ? end - window + next * plan.window : end

@@ -1,6 +1,6 @@
 -- Converts a state to another plan (a limit's numbers), as `adopt` of algorithms/*.ts. plan_id is null if the result
 -- equals the initial state. plans: those of the request. An earlier call of the request may have written
--- the state under one of them, and new plans are stored in the table only at its end.
+-- the state under one of them, and new plans are stored in the table only at its end. turn: see sluice_turn.
 create function sluice_adopt(s sluice_state, plan bigint[], plans bigint[], phase bigint, now_us bigint)
 returns sluice_state language plpgsql stable as $$
 declare
@@ -18,10 +18,12 @@ begin
     ) p limit 1;
     return sluice_adopt_bucket(s, old.n, old.m, old.burst, plan, now_us);
   elsif plan[1] = 1 then
+    -- Turn below 5: the window is not divided into parts.
     if own = len and turn < 5 then
       return s;
     elsif now_us >= s.ends then
       return case when now_us < sluice_fresh_at(s.ends, own, turn) then s end;
+    -- Turn 4 and above: limits with windows of different lengths are known already. Turn 6: the count began again.
     elsif (own > len and turn >= 4) or (own = len and turn = 6) then
       return s;
     end if;
@@ -30,10 +32,10 @@ begin
       when own < len and plan[5] = 1 then s.ends - own + len
       else greatest(s.ends, sluice_fresh_end(len, plan[5], phase, now_us))
     end;
-    -- Turn 6: the count grew too large for exact numbers and began again from 0. Earlier charges are unknown, so a
-    -- longer plan finds nothing left.
+    -- Turn 6: the count began again, so a limit with a longer window finds no tokens left.
     s.current := case when turn = 6 then 9007199254740991 else s.current end;
     s.plan_id := greatest(own, len);
+    -- Turn 4: limits with windows of different lengths.
     s.turn := 4;
     return s;
   elsif plan[1] = 2 then

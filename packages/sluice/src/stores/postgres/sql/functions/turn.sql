@@ -1,5 +1,7 @@
--- Turn 4 or more: limits with windows of different lengths were called (docs/decisions/0006). Turn 0 to 3: how much of
--- the limit (cap) was used, which decides how long the window is remembered after its end.
+-- Which limits were called in the window (docs/algorithms/fixed-window.md). 0 to 3: only limits with windows of one
+-- length, which took up to a 64th, a 16th, a quarter or all of the limit (cap). 4: limits with different lengths. 5: so
+-- far only limits with shorter windows; each part of the window (as long as theirs) admits their whole limit. 6: as 5,
+-- but the count became too large, and began again in one part.
 create function sluice_turn(turn bigint, count bigint, cap bigint) returns bigint language sql immutable as $$
   select case
     when turn >= 4 then turn

@@ -9,8 +9,8 @@ local function rolled(finish, current, previous, length)
   return finish + length, 0, current
 end
 
--- Returns end (nil if the counter equals the initial state), current, previous, window, absent (docs/algorithms/sliding-window-counter.md),
--- and whether they were converted to the call's limit.
+-- Returns end (nil if the counter equals the initial state), current, previous, window, absent (1: in the current window only limits with
+-- shorter windows were called so far), and whether they were converted to the call's limit.
 local function adopt_counter(finish, current, previous, window, absent, descriptor)
   local length = args[descriptor + 3]
   if window == length then
@@ -28,7 +28,7 @@ local function adopt_counter(finish, current, previous, window, absent, descript
   return finish, current, previous, length, 0, true
 end
 
--- The micro-tokens of the previous window that still count: ceil(previous * left / quanta), in parts because the product may exceed 2^53.
+-- The micro-tokens of the previous window that still count: ceil(previous * left / quanta), in steps because the product may exceed 2^53.
 local function share(finish, previous, window, descriptor)
   if previous == 0 then return 0 end
   local quantum = args[descriptor + 4]

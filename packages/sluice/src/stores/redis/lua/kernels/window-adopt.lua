@@ -2,8 +2,9 @@
 --             offset at which windows begin (microseconds). In the first `ramp` microseconds of a window, the limit grows by n
 --             micro-tokens in m microseconds
 
--- `turn` says how limits with windows of different lengths have used one key. Below 4: one limit alone. 4: several in one window. 5 and 6:
--- in a longer limit's window, a shorter one takes its tokens in parts of its own length. 6: the longer one has no tokens left.
+-- `turn`: which limits were called in the window. 0 to 3: only limits with windows of one length, which took up to a 64th, a 16th, a quarter
+-- or all of the limit. 4: limits with different lengths. 5: so far only limits with shorter windows; each part of the window (as long as
+-- theirs) admits their whole limit. 6: as 5, but the count became too large, and began again in one part.
 
 local window_until = ...
 
@@ -18,15 +19,18 @@ end
 -- Returns end (nil for the initial state), count, length, turn (see above), and whether the state was converted to the call's limit.
 local function adopt_window(finish, count, window, turn, descriptor)
   local length = args[descriptor + 3]
+  -- Turn below 5: the window is not divided into parts.
   if window == length and turn < 5 then return finish, count, window, turn, false end
   if now >= finish then
     if now >= window_until(finish, window, turn) then return nil end
     return finish, count, window, turn, false
   end
+  -- Turn 6: the count began again, so a limit with a longer window finds no tokens left.
   if turn == 6 then
     if length <= window then return finish, count, window, turn, false end
     return finish, 9007199254740991, length, 4, true
   end
+  -- Turn 4: limits with windows of different lengths.
   if window == length then return finish, count, window, 4, true end
   if length < window and turn >= 4 then return finish, count, window, turn, false end
   local last = fresh_end(descriptor, now)
@@ -42,14 +46,16 @@ end
 local function begun(finish, window, turn, descriptor)
   local length, own = args[descriptor + 3], fresh_end(descriptor, now)
   if not finish or now >= window_until(finish, window, turn) then return own, length, 0 end
+  -- Turn 4: limits with windows of different lengths.
   if length > window then return math.max(own, finish + window), length, 4 end
+  -- Turn below 5: a limit with the longer window was called, so the new window is as long, and divided into parts (turn 5).
   if length < window and turn < 5 then return finish + window, window, 5 end
   if args[descriptor + 4] ~= 1 and own - length < finish then own = own + length end
   return own, length, 0
 end
 
--- Returns the start of the present part, what was taken before it, what was taken in it, window and turn. If the count would
--- exceed 2^53, and so be inexact, the window begins with this part, and the returned turn is 6 (see above).
+-- Returns the start of the present part of the window, what counts as taken before the part, what was taken in it, window and turn. If the
+-- count could exceed 2^53 - 1, and so be inexact, the window begins with this part, and the returned turn is 6 (the count began again).
 local function part_of(finish, count, window, turn, descriptor)
   local limit, length, part = args[descriptor + 2], args[descriptor + 3], 0
   if turn >= 5 and length < window then
@@ -61,6 +67,7 @@ local function part_of(finish, count, window, turn, descriptor)
   return start, base, used, window, turn
 end
 
+-- From 4 on (limits with windows of different lengths) `turn` stays.
 local function turn_of(turn, count, limit)
   if turn >= 4 then return turn end
   if count * 4 > limit then return 3 end

@@ -4,8 +4,8 @@ local read, put, drop = ...
 local read_window, window_value, window_until = make 'window-value'
 local adopt_window, begun, part_of, turn_of = make('window-adopt', window_until)
 
--- `amount_of(used, start)` returns how much of `used` is given back (below 0: charged). `start` is that of the window or of its present
--- part. Returns true if a newer version of Sluice wrote the state.
+-- `amount_of(used, start)` returns how much of `used` is given back (below 0: charged). Both are those of the present part if the window is
+-- divided into parts (`part_of`). Returns true if a newer version of Sluice wrote the state.
 return function(state, descriptor, amount_of)
   local limit = args[descriptor + 2]
   local ends = 0
@@ -29,6 +29,7 @@ return function(state, descriptor, amount_of)
   local amount = amount_of(used, start)
   if amount ~= 0 then
     taken, converted = base + used - amount, true
+    -- Turn below 4: only limits with windows of one length.
     if amount > 0 and taken == 0 and who < 4 then return drop(state, ends) end
     finish, count, span, turn = last, taken, long, turn_of(who, taken, limit)
   end
