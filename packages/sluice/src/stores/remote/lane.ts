@@ -196,7 +196,7 @@ export class Lane {
     return undefined
   }
 
-  /** The batcher sends one batch at a time, which waits for the lock. */
+  /** Returns the batcher for groups of which another caller had locked a state. It sends one batch at a time, which waits for the locks. */
   #contend(group: CallGroup, now: MonotonicInstant): DecideBatcher {
     const found = this.#contendedOf(group) ?? { batcher: this.#waitingForLocks(), until: 0 }
     found.until = now + CONTENDED_MS
