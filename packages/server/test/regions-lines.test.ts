@@ -6,7 +6,7 @@ import { regionLines } from '../src/regions/region-lines.ts'
 describe('the lines of a region', () => {
   it('say each era, also one that began between two looks', () => {
     const lines: string[] = []
-    const watch = regionLines((_level, _event, line) => void lines.push(line), 'escrow')
+    const watch = regionLines((_level, _event, line) => void lines.push(line), { self: 'us', mode: 'escrow' })
     for (const [phase, era] of [
       ['open', 1],
       ['open', 1],
@@ -23,7 +23,7 @@ describe('the lines of a region', () => {
 
   it('name a peer once, and once more when the store turns out to be that of another region', () => {
     const lines: string[] = []
-    const watch = regionLines((_level, _event, line) => void lines.push(line), 'escrow')
+    const watch = regionLines((_level, _event, line) => void lines.push(line), { self: 'us', mode: 'escrow' })
     const refused = new StoreFailure('setup', 'no', 'regions: region eu has this store')
     for (const [error, why] of [
       [new Error(), 'away'],
@@ -37,7 +37,7 @@ describe('the lines of a region', () => {
 
   it('name each outage of the own store, and its end', () => {
     const lines: string[] = []
-    const watch = regionLines((_level, event, line) => void lines.push(`${event}: ${line}`), 'escrow')
+    const watch = regionLines((_level, event, line) => void lines.push(`${event}: ${line}`), { self: 'us', mode: 'escrow' })
     const status = { self: 'us', phase: 'open', era: 1, peers: {} } as unknown as ReplicatorStatus
     const update = (fails: boolean): void => watch.update({ status: () => status }, fails)
     update(false)
@@ -59,7 +59,7 @@ describe('the lines of a region', () => {
 
   it('name only once what fails for another reason than the own store', () => {
     const lines: string[] = []
-    const watch = regionLines((_level, event) => void lines.push(event), 'escrow')
+    const watch = regionLines((_level, event) => void lines.push(event), { self: 'us', mode: 'escrow' })
     const status = { self: 'us', phase: 'open', era: 1, peers: {} } as unknown as ReplicatorStatus
     for (let call = 0; call < 3; call += 1) {
       watch.failed('us', new TypeError('a mistake'), 'a mistake', 'cannot publish what its callers need')

@@ -4,11 +4,11 @@ import type { Log } from '../logs/log.ts'
 import type { RegionOptions } from './options.ts'
 
 /** Logs lost and returned peers, and changes of this region's phase and era (the time in which weights stay the same). */
-export function regionLines(log: Log, mode: RegionOptions['mode']) {
+export function regionLines(log: Log, { self, mode }: Pick<RegionOptions, 'self' | 'mode'>) {
   /** By the region that `region-away` lines name: whether the latest says that this service's own store cannot be used (`setup`). */
   const failing = new Map<string, boolean>()
-  /** Names for which `failed` has reported a failure of this service's own store. */
-  const ownStore = new Set<string>()
+  /** Whether this region's own store has failed since the last `region-back` line about it. */
+  let ownStoreFailed = false
   let last: string | undefined
   return {
     /**
@@ -16,7 +16,7 @@ export function regionLines(log: Log, mode: RegionOptions['mode']) {
      * @param why the reason for a person
      */
     failed(peer: string, error: unknown, why: string, what: string): void {
-      if (error instanceof StoreFailure) ownStore.add(peer)
+      if (peer === self && error instanceof StoreFailure) ownStoreFailed = true
       const isRefused = error instanceof StoreFailure && error.kind === 'setup'
       // A failure `setup` has a line of its own, even after a line about a failure of another kind.
       if (failing.get(peer) === true || failing.get(peer) === isRefused) return
@@ -25,9 +25,12 @@ export function regionLines(log: Log, mode: RegionOptions['mode']) {
     },
     /** @param ownStoreFails whether this service's own store does not answer */
     update(replicator: Pick<Replicator, 'status'>, ownStoreFails: boolean): void {
-      const { self, phase, era, peers } = replicator.status()
-      if (!ownStoreFails && ownStore.delete(self) && failing.delete(self))
+      const { phase, era, peers } = replicator.status()
+      if (ownStoreFailed && !ownStoreFails) {
+        ownStoreFailed = false
+        failing.delete(self)
         log('info', 'region-back', `the store of region ${self} answers again`, { region: self })
+      }
       for (const [peer, { failures }] of Object.entries(peers))
         if (failures === 0 && failing.delete(peer)) log('info', 'region-back', `region ${peer} can be read again`, { region: peer })
       // An era may end and the next begin between two calls, with the same phase.

@@ -52,7 +52,7 @@ export async function openRegion(
   const cutoff = cutoffMs === undefined ? {} : { cutoffMs }
   const store = regionalStore({ store: inner, self, mode, ...cutoff, ...(weights === undefined ? { peers: others } : { weights }) })
   await refuseOtherRegion(store, storeName)
-  const [lines, own] = [regionLines(log, mode), followOwnStore(self)]
+  const [lines, own] = [regionLines(log, { self, mode }), followOwnStore(self)]
   const replicator = replicate({
     store,
     transport: createPeers(peers, () => keys),

@@ -12,9 +12,9 @@ type Pairs = readonly (readonly [region: string, weight: number])[]
 /** Options of `reweigh`. */
 export interface ReweighOptions {
   /**
-   * For each region whose store will never run again: its last run, as `status().peers` of a replicator shows it. New weights
-   * apply once all regions have ended the era (time of constant weights), but they do not wait for these runs. If one of them decides again,
-   * the regions together admit more than the limit.
+   * For each region whose store will never run again: its last run, as `status().peers` of a replicator shows it. New weights apply once
+   * all regions have ended the era (time of constant weights), but do not wait for these runs. If one of them decides again, the regions
+   * together admit more than the limit.
    */
   readonly gone?: Readonly<Record<string, string>>
 }
