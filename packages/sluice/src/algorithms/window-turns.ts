@@ -41,7 +41,10 @@ export const ABSENT = 5
  */
 export const SPENT = 6
 
-/** The window's `turn` at this count. If it is below `BOTH` (windows of one length), the count decides between 0 and 3. */
+/**
+ * The state's `turn` (see there) after its count changed. As long as only limits with windows of one length were called, it is 0, 1, 2 or 3,
+ * greater for a greater count. `BOTH`, `ABSENT` and `SPENT` do not change.
+ */
 export function turnOf(turn: number, count: MicroTokens, limit: MicroTokens): number {
   if (turn >= BOTH) return turn
   if (count * 4 > limit) return 3
