@@ -114,7 +114,8 @@ export function aheadOf(bench: Bench): void {
       const first = await wait([two], 10, START)
       await wait([two], 10, START)
       expect((await wait([one], 10, START)).retryAfter).toBe(SECOND)
-      // The first charge left room for two tokens. One of them is refilled by second 1, when the last call starts. So one is given back.
+      // With the first charge alone, the bucket would hold three of its four tokens at second 1, when the last call starts. So it has room
+      // for one, which is given back.
       await leave(two, first, START)
       await sameState(one.id)
       expect((await wait([one], 10, START)).retryAfter).toBe(SECOND)
