@@ -97,7 +97,7 @@ const NOTES: readonly string[] = [
 
 const BURST_NOTES: readonly string[] = [
   'The column `of a burst at once` is the share that passes of a first burst as large as the limit. The column `again half a window later` is the share of a second such burst, when a bucket is half full again.',
-  'The columns `most in a window’s length` and `the same` are what passed in the fullest interval as long as a window. One and a half times the limit was requested right before the end of a window, and again right after it. `With pressure after it`, further bursts followed in the next window.',
+  'The column `most in a window’s length, around an end` is what passed in the fullest interval as long as a window. One and a half times the limit was requested right before the end of a window, and again right after it. In the next column, further bursts followed in the next window.',
   'A bucket may let twice its limit pass in a window’s length: its full burst, and the refill. A sliding window counter assumes that the requests of the previous window were evenly spread. If all of them came at its end, nearly the whole limit may pass again.',
 ]
 

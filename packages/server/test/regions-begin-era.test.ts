@@ -6,6 +6,7 @@ import { beginEra } from '../src/regions/begin-era.ts'
 describe('a change of weights that the store refuses', () => {
   it.each([
     ['learning', { us: 500, eu: 500 }, 'No era can end now: region us is learning. Try again when it is open.'],
+    ['open', { us: 500, eu: 500 }, 'No era can end now: region us changed its phase meanwhile. Try again.'],
     ['open', { eu: 1_000 }, 'No era can end now: region us is not a member. Call the service of another region.'],
   ] as const)('is answered with what to do: %s, %j', async (phase, weights, message) => {
     // The store has just started, so it refuses.

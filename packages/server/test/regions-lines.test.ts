@@ -13,7 +13,7 @@ describe('the lines of a region', () => {
       ['open', 2],
       ['closed', 2],
     ] as const)
-      watch.update({ status: () => ({ self: 'us', phase, era, peers: {} }) as unknown as ReplicatorStatus }, false)
+      watch.update({ status: () => ({ self: 'us', phase, era, peers: {} }) as unknown as ReplicatorStatus })
     expect(lines).toEqual([
       'region us is open in era 1: it shares its limits',
       'region us is open in era 2: it shares its limits',
@@ -35,36 +35,28 @@ describe('the lines of a region', () => {
     expect(lines).toEqual(['region eu cannot be read: away; trying again', 'region eu cannot be read: refused; trying again'])
   })
 
-  it('name each outage of the own store, and its end', () => {
+  it('name each time in which the region cannot publish, and its end', () => {
     const lines: string[] = []
     const watch = regionLines((_level, event, line) => void lines.push(`${event}: ${line}`), { self: 'us', mode: 'escrow' })
-    const status = { self: 'us', phase: 'open', era: 1, peers: {} } as unknown as ReplicatorStatus
-    const update = (fails: boolean): void => watch.update({ status: () => status }, fails)
-    update(false)
-    for (let outage = 0; outage < 2; outage += 1) {
-      for (let call = 0; call < 2; call += 1) {
-        watch.failed('us', new StoreFailure('unavailable', 'no', 'away'), 'away', 'cannot publish what its callers need')
-        update(true)
+    const status = { self: 'us', phase: 'open', era: 1, peers: { eu: { failures: 0 } } } as unknown as ReplicatorStatus
+    const seconds = (count: number): void => {
+      for (let second = 0; second < count; second += 1) watch.update({ status: () => status })
+    }
+    const fail = (error: unknown): void => watch.failed('us', error, 'away', 'cannot publish what its callers need')
+    seconds(100)
+    // Reads succeed all the time, and each attempt to publish takes ten seconds.
+    for (const error of [new StoreFailure('unavailable', 'no', 'full'), new TypeError('a mistake')]) {
+      for (let attempt = 0; attempt < 5; attempt += 1) {
+        fail(error)
+        seconds(10)
       }
-      update(false)
-      update(false)
+      seconds(10)
     }
     expect(lines.slice(1)).toEqual([
       'region-away: region us cannot publish what its callers need: away; trying again',
-      'region-back: the store of region us answers again',
+      'region-back: region us can publish again',
       'region-away: region us cannot publish what its callers need: away; trying again',
-      'region-back: the store of region us answers again',
+      'region-back: region us can publish again',
     ])
-  })
-
-  it('name only once what fails for another reason than the own store', () => {
-    const lines: string[] = []
-    const watch = regionLines((_level, event) => void lines.push(event), { self: 'us', mode: 'escrow' })
-    const status = { self: 'us', phase: 'open', era: 1, peers: {} } as unknown as ReplicatorStatus
-    for (let call = 0; call < 3; call += 1) {
-      watch.failed('us', new TypeError('a mistake'), 'a mistake', 'cannot publish what its callers need')
-      watch.update({ status: () => status }, false)
-    }
-    expect(lines).toEqual(['region-away', 'region-phase'])
   })
 })

@@ -30,10 +30,10 @@ export async function beginEra(store: RegionalStore, { weights, gone = {} }: Wan
     throw new Refusal(409, `Region ${back[0]} is not gone: it answered less than ${RECENT_MS / 1_000} s ago. Remove it.`)
   if (await reweigh(store, weights, { gone })) return
   const { self, phase } = status
-  // With `gone` a store refuses only if it just started, or if its region was removed.
-  const why =
-    phase === 'open' && !Object.hasOwn(status.weights, self)
-      ? `region ${self} is not a member. Call the service of another region.`
-      : `region ${self} is ${phase}. Try again when it is open.`
+  // `status` is of before the call of `reweigh`.
+  const open = Object.hasOwn(status.weights, self)
+    ? 'changed its phase meanwhile. Try again.'
+    : 'is not a member. Call the service of another region.'
+  const why = `region ${self} ${phase === 'open' ? open : `is ${phase}. Try again when it is open.`}`
   throw new Refusal(409, `No era can end now: ${why}`)
 }

@@ -3,12 +3,15 @@ import type { Replicator } from 'sluice/regions'
 import type { Log } from '../logs/log.ts'
 import type { RegionOptions } from './options.ts'
 
+/** After so many seconds without a failure to publish, the region can publish again. Longer than an attempt to publish takes. */
+const QUIET = 15
+
 /** Logs lost and returned peers, and changes of this region's phase and era (the time in which weights stay the same). */
 export function regionLines(log: Log, { self, mode }: Pick<RegionOptions, 'self' | 'mode'>) {
   /** By the region that `region-away` lines name: whether the latest says that this service's own store cannot be used (`setup`). */
   const failing = new Map<string, boolean>()
-  /** Whether this region's own store has failed since the last `region-back` line about it. */
-  let ownStoreFailed = false
+  /** How often `update` was called since `failed` was last called for this region. */
+  let quiet = 0
   let last: string | undefined
   return {
     /**
@@ -16,21 +19,19 @@ export function regionLines(log: Log, { self, mode }: Pick<RegionOptions, 'self'
      * @param why the reason for a person
      */
     failed(peer: string, error: unknown, why: string, what: string): void {
-      if (peer === self && error instanceof StoreFailure) ownStoreFailed = true
+      if (peer === self) quiet = 0
       const isRefused = error instanceof StoreFailure && error.kind === 'setup'
       // A failure `setup` has a line of its own, even after a line about a failure of another kind.
       if (failing.get(peer) === true || failing.get(peer) === isRefused) return
       failing.set(peer, isRefused)
       log('warn', 'region-away', `region ${peer} ${what}: ${why}; trying again`, { region: peer })
     },
-    /** @param ownStoreFails whether this service's own store does not answer */
-    update(replicator: Pick<Replicator, 'status'>, ownStoreFails: boolean): void {
+    /** To be called once a second. */
+    update(replicator: Pick<Replicator, 'status'>): void {
       const { phase, era, peers } = replicator.status()
-      if (ownStoreFailed && !ownStoreFails) {
-        ownStoreFailed = false
-        failing.delete(self)
-        log('info', 'region-back', `the store of region ${self} answers again`, { region: self })
-      }
+      quiet += 1
+      // A region publishes at least once a second, and success is not reported.
+      if (quiet > QUIET && failing.delete(self)) log('info', 'region-back', `region ${self} can publish again`, { region: self })
       for (const [peer, { failures }] of Object.entries(peers))
         if (failures === 0 && failing.delete(peer)) log('info', 'region-back', `region ${peer} can be read again`, { region: peer })
       // An era may end and the next begin between two calls, with the same phase.

@@ -62,7 +62,7 @@ export async function openRegion(
     },
   })
   const gate = createGate(self, () => keys)
-  const watch = setInterval(() => lines.update(replicator, own.failure(replicator.status()) !== undefined), 1_000).unref()
+  const watch = setInterval(() => lines.update(replicator), 1_000).unref()
   return {
     store,
     metrics: [...weightMetrics(() => replicator.status().weights), ...regionMetrics(replicator, counts), ownStoreMetric(replicator, own)],

@@ -1,7 +1,7 @@
 import { AMBIGUOUS, type HeaderFields, headerLines } from './headers.ts'
 
 /**
- * Hosts in lower case, without port and final dots; not verified. An invalid Host (with user information, a path or escapes) gives
+ * Hosts in lower case, without port and final dots, an IP address as URL parsers write it; not verified. An invalid Host (with user information, a path or escapes) gives
  * AMBIGUOUS, and each host that an upstream may find in it.
  */
 export function hostsOf(fields: HeaderFields): readonly string[] {
@@ -18,10 +18,13 @@ const HOST = /^(\[[\da-f:.]*\]|[\w.-]*)(?::\d*)?$/
 /** A DNS name has at most 253 characters, and each may be an escape of three characters. */
 const MAX_NAME = 759
 
+/** URL parsers read a host as an address if it has brackets, or if its last label is a number: `127.1` is 127.0.0.1. */
+const ADDRESS = /^\[|(?:^|\.)(?:\d+|0x[\da-f]*)\.*$/
+
 export function canonicalHost(text: string): string | undefined {
   const host = HOST.exec(text.trim().toLowerCase())?.[1]
   if (host === undefined) return undefined
-  return host.startsWith('[') ? parsedHost(host) : withoutDots(host)
+  return ADDRESS.test(host) ? parsedHost(host) : withoutDots(host)
 }
 
 function withoutDots(host: string): string {
@@ -47,7 +50,7 @@ function nameIn(text: string): string {
   return (NAME.exec(name)?.[0] ?? '').toLowerCase()
 }
 
-/** URL parsers decode escapes, map letters of other scripts to plain ones, and shorten IPv6 addresses. */
+/** URL parsers decode escapes, map letters of other scripts to plain ones, and write each IP address in one way. */
 function parsedHost(name: string): string | undefined {
   if (name.length > MAX_NAME) return undefined
   try {

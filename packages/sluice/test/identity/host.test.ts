@@ -60,6 +60,23 @@ describe('S8: a Host has one spelling', () => {
     expect(await passed(ADDRESS, many(make))).toBe(3)
   })
 
+  it.each(['127.0.0.1', '127.1', '127.0.1', '2130706433', '0x7f.1', '0177.0.0.1', '127.0.0.1.', '127.1.:80', 'u@127.1'])(
+    'no way around a limit for an IPv4 address by %s',
+    async (host) => {
+      expect(await passed(ADDRESS.replace('[2001:DB8::1]', '127.0.0.1'), Array(20).fill(host))).toBe(3)
+    },
+  )
+
+  it('a host that looks like an address and is none is no host', async () => {
+    const hosts = ['a.1', '1.2.3.4.5', '256.1.1.1', '[]', '[1:2]', '0x.g.1']
+    expect(
+      await passed(
+        KEYED,
+        many((index) => hosts[index % hosts.length] as string),
+      ),
+    ).toBe(3)
+  })
+
   it.each([...SPELLINGS, ...NO_HOSTS])('one bucket whatever its %s', async (_, make) => {
     expect(await passed(KEYED, many(make))).toBe(3)
   })

@@ -12,7 +12,7 @@ export interface BreakerOptions {
   readonly windowMs?: number
   /** The most milliseconds between probes of a failed server; pauses are random, and at least half as long. Default 250. */
   readonly probeMs?: number
-  /** Milliseconds after which a probe counts as failed; default `deadlineMs` of the store. */
+  /** Milliseconds after which a probe counts as failed; default the ring's `deadline`, else 50. */
   readonly deadlineMs?: number
   /** Called synchronously at each change of a breaker's state. Errors that it throws are dropped. */
   readonly onChange?: (change: BreakerChange) => void

@@ -12,8 +12,8 @@ const SHARED = 1_024
 const REMEMBERED = 256
 
 /**
- * With `onFull: 'shared'`, requests whose new keys may not be created are decided by the overflow states. One more call to the store decides
- * all such requests of a batch.
+ * With `onFull: 'shared'`, requests whose new keys may not be created are decided by the overflow states, unless they are charged to a
+ * sliding window log: these are denied. One more call to the store decides all such requests of a batch.
  */
 export function withOverflow(
   store: Store,
