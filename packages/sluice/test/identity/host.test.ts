@@ -67,7 +67,7 @@ describe('S8: a Host has one spelling', () => {
     },
   )
 
-  it('a host that looks like an address and is none is no host', async () => {
+  it('a text that looks like an address, but has no valid one, is no host', async () => {
     const hosts = ['a.1', '1.2.3.4.5', '256.1.1.1', '[]', '[1:2]', '0x.g.1']
     expect(
       await passed(

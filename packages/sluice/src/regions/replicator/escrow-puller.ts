@@ -20,8 +20,8 @@ export function createEscrowPuller(self: Region, ledger: Ledger, needs: Needs, p
 
 function createPull(self: Region, peer: Region, ledger: Ledger, needs: Needs): (send: Send) => Promise<void> {
   const checkBound = createBoundCheck(self, peer, ledger)
-  // How far the peer's rows (sent quota) were read. When a new era has begun here, all are read again, because this region refused the rows
-  // of that era before.
+  // How far the peer's rows (sent quota) were read. When a new era has begun here, all are read again, because this region refused rows
+  // of the new era before it began here.
   let rows: (Position & { readonly of: Pick<RegionStore, 'run' | 'era'> }) | undefined
   let knownNeeds: Position | undefined
 

@@ -54,7 +54,7 @@ export function createNeeds(heldKeys: HeldKeys, meter: Meter, region: RegionNeed
         const cost = region.costOf(metered)
         const held = await heldKeys.of(id, limit)
         const before = published.get(metered)
-        // A key whose quota covers its need requests nothing, so it is not published.
+        // A key whose quota covers its need requests nothing, so it is not published for the first time.
         if (before === undefined && need <= held.units) return
         const { policy } = limit
         const same = before?.policy === policy && before.held.units === held.units && before.held.change === held.change

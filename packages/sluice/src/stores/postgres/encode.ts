@@ -13,7 +13,7 @@ const KINDS: Readonly<Record<string, number>> = { tb: 0, fw: 1, sc: 2, sl: 3, cc
 const [LOG, OTHER] = [3, 4]
 /** How many numbers describe a limit (a plan). The record of a hold takes a multiple of this. */
 const PLAN_WIDTH = 8
-/** From this many groups on, reserve.sql is faster than consume.sql. */
+/** If a batch has at least this many reservations, reserve.sql is faster than consume.sql. */
 const MIN_RESERVATIONS = 6
 /** The two numbers for a holder that has no id. */
 const NOBODY = [-1, 0] as const
