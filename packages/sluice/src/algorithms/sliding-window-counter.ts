@@ -156,7 +156,8 @@ export const slidingWindowCounterKernel: Algorithm<CounterPlan, CounterState> = 
 /** An ended window stays the previous one for one more window's length. */
 function rolled(window: Micros, state: CounterState | undefined, now: Micros): CounterState {
   const runs = state !== undefined && now < state.end
-  const follows = state !== undefined && !runs && now < state.end + window
+  // Without charges in it, an ended window leaves nothing, as in a state that was deleted.
+  const follows = state !== undefined && !runs && state.current > 0 && now < state.end + window
   WINDOWS.end = runs ? state.end : follows ? state.end + window : alignedEnd(window, now)
   WINDOWS.current = runs ? state.current : 0
   WINDOWS.previous = runs ? state.previous : follows ? state.current : 0

@@ -283,12 +283,12 @@ begin
   return case when s.current > 0 or s.turn >= 4 then s end;
 end $$;
 ` },
-  { name: 'counter_at', hash: '446b6910', source: `create function sluice_counter_at(s sluice_state, len bigint, now_us bigint) returns sluice_state
+  { name: 'counter_at', hash: '8174353d', source: `create function sluice_counter_at(s sluice_state, len bigint, now_us bigint) returns sluice_state
 language plpgsql immutable as $$
 begin
   if now_us < s.ends then
     return s;
-  elsif now_us < s.ends + len then
+  elsif now_us < s.ends + len and s.current > 0 then
     s.ends := s.ends + len;
     s.previous := s.current;
   else
@@ -317,7 +317,7 @@ begin
     + (s.previous / 1000000 * remaining % quanta * 1000000 + s.previous % 1000000 * remaining + quanta - 1) / quanta;
 end $$;
 ` },
-  { name: 'adjust_counter', hash: '5a46763d', source: `create function sluice_adjust_counter(was sluice_state, plan bigint[], amount bigint, receipt bigint, now_us bigint)
+  { name: 'adjust_counter', hash: 'c39309bf', source: `create function sluice_adjust_counter(was sluice_state, plan bigint[], amount bigint, receipt bigint, now_us bigint)
 returns sluice_state language plpgsql immutable as $$
 declare
   burst bigint := plan[3];
@@ -535,7 +535,7 @@ begin
   end if;
 end $$;
 ` },
-  { name: 'adjust', hash: '44616901', source: `create function sluice_adjust(at_us bigint, receipt bigint, ids uuid[], plans bigint[], calls bigint[])
+  { name: 'adjust', hash: '5a1ba079', source: `create function sluice_adjust(at_us bigint, receipt bigint, ids uuid[], plans bigint[], calls bigint[])
 returns void language plpgsql volatile as $$
 declare
   now_us bigint;
@@ -708,7 +708,7 @@ begin
   end if;
 end $$;
 ` },
-  { name: 'consume', hash: '385f2cfc', source: `create function sluice_consume(
+  { name: 'consume', hash: '0b8a4bc0', source: `create function sluice_consume(
   at_us bigint, charging boolean, waiting int, ids uuid[], firsts int[], sizes int[], plans bigint[], calls bigint[]
 ) returns bigint[] language plpgsql volatile as $$
 declare
@@ -962,7 +962,7 @@ begin
   return reply || others || log_verdicts || other_plans;
 end $$;
 ` },
-  { name: 'bucket', hash: '2ebb3001', source: `create function sluice_bucket(
+  { name: 'bucket', hash: '9e31d570', source: `create function sluice_bucket(
   at_us bigint, waiting int, times int, which uuid, call_plan_id bigint, n bigint, m bigint, burst bigint, cost bigint,
   spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint, known_mark uuid, known_changed bigint,
   known_change bigint, shifted_us bigint, settled_us bigint
@@ -1045,7 +1045,7 @@ begin
   );
 end $$;
 ` },
-  { name: 'buckets', hash: '9edfbea1', source: `create function sluice_buckets(
+  { name: 'buckets', hash: '0a8bf24a', source: `create function sluice_buckets(
   at_us bigint, waiting int, ids uuid[], call_plan_id bigint, n bigint, m bigint, burst bigint, cost bigint,
   spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint, known_mark uuid, known_changed bigint,
   known_changes bigint[], shifted_us bigint, settled_us bigint
@@ -1399,7 +1399,7 @@ begin
   end loop;
 end $$;
 ` },
-  { name: 'reserve', hash: '231678e1', source: `create function sluice_reserve(
+  { name: 'reserve', hash: '70541589', source: `create function sluice_reserve(
   at_us bigint, charging boolean, waiting int, ids uuid[], firsts int[], sizes int[], plans bigint[], calls bigint[]
 ) returns text language plpgsql volatile
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off
@@ -1555,7 +1555,7 @@ begin
     else sluice_adjust_window(was, plan, held - charged, charge_us, phase, now_us) end;
 end $$;
 ` },
-  { name: 'settle_counter', hash: '310528d7', source: `create function sluice_settle_counter(
+  { name: 'settle_counter', hash: '5e88894f', source: `create function sluice_settle_counter(
   was sluice_state, plan bigint[], held bigint, used bigint, charge_us bigint, now_us bigint,
   out s sluice_state, out charged bigint
 ) language plpgsql immutable as $$
@@ -1588,7 +1588,7 @@ begin
   end if;
 end $$;
 ` },
-  { name: 'settle_part', hash: '356c3396', source: `create function sluice_settle_part(
+  { name: 'settle_part', hash: '40e9b98a', source: `create function sluice_settle_part(
   was sluice_state, plan bigint[], held bigint, used bigint, charge_us bigint, mark bigint, phase bigint, now_us bigint,
   out s sluice_state, out charged bigint
 ) language plpgsql stable as $$
@@ -1622,7 +1622,7 @@ begin
     from unnest(rows_of) s where t.id = s.id;
 end $$;
 ` },
-  { name: 'settle', hash: '9a278df0', source: `create function sluice_settle(at_us bigint, ids uuid[], plans bigint[], changes bigint[]) returns bigint[]
+  { name: 'settle', hash: 'ca2e19ea', source: `create function sluice_settle(at_us bigint, ids uuid[], plans bigint[], changes bigint[]) returns bigint[]
 language plpgsql volatile as $$
 declare
   was sluice_state[];

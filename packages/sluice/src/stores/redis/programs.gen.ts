@@ -171,8 +171,8 @@ local f,h,y,r,i,l,o,F,v=cj(a,0)
 if f then return ct(f,h,y,r,i,l,o,v or{})end
 local n,F,D,J=cC(a)
 if n then return bC(n,D,J)end
-local bp,Q,F,z=cA(a)
-if bp and Q>0 then return bp+z end
+local bp,P,F,z=cA(a)
+if bp and P>0 then return bp+z end
 local F,eV=cB(a)
 if eV then return eV+60000000 end
 local F,L=ao(a)
@@ -351,19 +351,19 @@ local function cA(a)
 local g,L=0,a
 if#a~=28 then g,L=ao(a)end
 if#L==28 then
-local C,u,Q,R,aB,z=ab('>I3I4I7I7BI6',L)
+local C,u,P,R,aB,z=ab('>I3I4I7I7BI6',L)
 z=aB%16*281474976710656+z
 if C>=12582912 and C<14680064 and z>0 then
-return(C-12582912)*4294967296+u,Q,R,z,math.floor(aB/16),g
+return(C-12582912)*4294967296+u,P,R,z,math.floor(aB/16),g
 end
 end
 if L==a then g,L=ao(a)end
 return nil,nil,nil,nil,nil,L==''and g or 0
 end
-local function dg(n,Q,R,z,aB,g)
+local function dg(n,P,R,z,aB,g)
 local u,cE=n%4294967296,z%281474976710656
 local ez=aB*16+(z-cE)/281474976710656
-local a=pack('>I3I4I7I7BI6',12582912+(n-u)/4294967296,u,Q,R,ez,cE)
+local a=pack('>I3I4I7I7BI6',12582912+(n-u)/4294967296,u,P,R,ez,cE)
 if g>0 then return bo(a,g)end
 return a
 end
@@ -559,11 +559,11 @@ if not(n and q<n)then
 I,bc,cF=cY(n,A,J,e)
 aA=0
 end
-local ap,aK,P
-ap,aK,P,bc,cF=dp(I,aA,bc,cF,e)
-local al=fG(P,ap)
+local ap,aK,Q
+ap,aK,Q,bc,cF=dp(I,aA,bc,cF,e)
+local al=fG(Q,ap)
 if al~=0 then
-aA,aC=aK+P-al,true
+aA,aC=aK+Q-al,true
 if al>0 and aA==0 and cF<4 then return ai(b,g)end
 n,M,A,J=I,aA,bc,dw(cF,aA,aj)
 end
@@ -614,9 +614,9 @@ if J>=5 and D<z then
 O=math.max(0,math.min(math.floor((q-n+z)/D),math.floor(z/D)-1))
 end
 local ap,aK=n-z+O*D,O*aj
-local P=math.max(0,M-aK)
-if J==6 or J==5 and aK>9007199254740991-2*aj then return ap,0,P,n-ap,6 end
-return ap,aK,P,z,J
+local Q=math.max(0,M-aK)
+if J==6 or J==5 and aK>9007199254740991-2*aj then return ap,0,Q,n-ap,6 end
+return ap,aK,Q,z,J
 end
 local function dw(J,M,aj)
 if J>=4 then return J end
@@ -633,52 +633,52 @@ return function(b,e,fH)
 local D=d[e+3]
 local g=0
 local a=U(b)
-local n,Q,R,A,aB,aC
+local n,P,R,A,aB,aC
 if a then
 local bA
-n,Q,R,A,aB,g=cA(a)
+n,P,R,A,aB,g=cA(a)
 if g==9000000000000000 then return true end
 bA=n
 if n then
-n,Q,R,A,aB,aC=cV(n,Q,R,A,aB,e)
+n,P,R,A,aB,aC=cV(n,P,R,A,aB,e)
 end
 if bA and not n then ai(b,g)end
 end
 local aI=n and q<n
-local bp,fg,ep=cS(n,Q,R,D)
+local bp,fg,ep=cS(n,P,R,D)
 if not aI then A,aB=D,0 end
 local cM,dm=fH(bp,fg,ep,A,dt(bp,ep,A,e))
 if cM~=0 or dm~=0 then
-n,Q,R,aC=bp,fg-cM,ep-dm,true
-if Q+R==0 then return ai(b,g)end
+n,P,R,aC=bp,fg-cM,ep-dm,true
+if P+R==0 then return ai(b,g)end
 end
 if not aC then return end
 local j=n
-if Q>0 then j=n+A end
-E(b,dg(n,Q,R,A,aB,g),math.max(j,g))
+if P>0 then j=n+A end
+E(b,dg(n,P,R,A,aB,g),math.max(j,g))
 end
 `
 
-const counterAdopt = `local function cS(n,Q,R,D)
-if n and q<n then return n,Q,R end
-if not n or q>=n+D then return q-q%D+D,0,0 end
-return n+D,0,Q
+const counterAdopt = `local function cS(n,P,R,D)
+if n and q<n then return n,P,R end
+if not n or P==0 or q>=n+D then return q-q%D+D,0,0 end
+return n+D,0,P
 end
-local function cV(n,Q,R,z,aB,e)
+local function cV(n,P,R,z,aB,e)
 local D=d[e+3]
 if z==D then
-if aB==0 or q>=n then return n,Q,R,z,aB,false end
-return n,Q,R,z,0,true
+if aB==0 or q>=n then return n,P,R,z,aB,false end
+return n,P,R,z,0,true
 end
-if z>D and q<n then return n,Q,R,z,aB,false end
-n,Q,R=cS(n,Q,R,z)
+if z>D and q<n then return n,P,R,z,aB,false end
+n,P,R=cS(n,P,R,z)
 if z>D and aB==0 then
 if R==0 then return nil end
-return n,Q,R,z,1,true
+return n,P,R,z,1,true
 end
 n=n-z+D
-if q>=n or Q+R==0 then return nil end
-return n,Q,R,D,0,true
+if q>=n or P+R==0 then return nil end
+return n,P,R,D,0,true
 end
 local function dt(n,R,z,e)
 if R==0 then return 0 end
@@ -707,8 +707,8 @@ local bd=S.aN(b)
 if bd.g==9000000000000000 then return true end
 local c=cn(bd,e)
 if bd.bA and not c.bA then ai(b,c.g)end
-local k,B,P=cU(c,e)
-if not bg(c,k,B,P)and c.ei then S.dQ(c)end
+local k,B,Q=cU(c,e)
+if not bg(c,k,B,Q)and c.ei then S.dQ(c)end
 end
 local function cp(c,e,B,k,ac)
 S.ay(c,dd(c,e,B,k,ac))
@@ -1061,7 +1061,7 @@ if not(n and q<n)then
 n,A,J=cY(n,A,J,e)
 M=0
 end
-local ap,aK,P,bc,cF=dp(n,M,A,J,e)
+local ap,aK,Q,bc,cF=dp(n,M,A,J,e)
 local dD,at=q-ap,aj
 if fq>0 and dD<fq then
 if dD<0 then dD=0 end
@@ -1070,11 +1070,11 @@ if dF<1000000 then dF=1000000 end
 if dF<at then at=dF end
 end
 if g>q then aP=0 end
-while T<aP and P+ac<=at do
-P,T=P+ac,T+1
+while T<aP and Q+ac<=at do
+Q,T=Q+ac,T+1
 end
 if T>0 then
-M,A=aK+P,bc
+M,A=aK+Q,bc
 J=dw(cF,M,aj)
 elseif not aC then
 return 0
@@ -1090,27 +1090,27 @@ local cV,cS,dt=s'counter-adopt'
 return function(a,e,aP)
 local ac,aj,D=d[e+1],d[e+2],d[e+3]
 local g,T,R,A,aB=0,0,0,D,0
-local n,Q,aC
+local n,P,aC
 if a then
-n,Q,R,A,aB,g=cA(a)
+n,P,R,A,aB,g=cA(a)
 if n then
-n,Q,R,A,aB,aC=cV(n,Q,R,A,aB,e)
+n,P,R,A,aB,aC=cV(n,P,R,A,aB,e)
 end
 end
 if not(n and q<n)then
-n,Q,R=cS(n,Q,R,D)
+n,P,R=cS(n,P,R,D)
 A,aB=D,0
 end
 local aw=aj-dt(n,R,A,e)
 if g>q then aP=0 end
-while T<aP and Q+ac<=aw do
-Q,T=Q+ac,T+1
+while T<aP and P+ac<=aw do
+P,T=P+ac,T+1
 end
 if T==0 and not aC then return 0 end
 local j=n
-if Q>0 then j=n+A end
+if P>0 then j=n+A end
 if g>j then j=g end
-return T,dg(n,Q,R,A,aB,g),j
+return T,dg(n,P,R,A,aB,g),j
 end
 `
 
@@ -1151,9 +1151,9 @@ local y,I=cz(L,9),cz(L,16)
 local k,x=q,23
 if y>q then k=y end
 while x<G and cz(L,x+21)<=k do x=x+35 end
-local P=0
-for cg=x,G,35 do P=P+cz(L,cg+14)end
-return y,I,string.sub(L,x),P,k,g
+local Q=0
+for cg=x,G,35 do Q=Q+cz(L,cg+14)end
+return y,I,string.sub(L,x),Q,k,g
 end
 local function em(t,dj)
 local x=string.find(t,dj,1,true)
@@ -1176,11 +1176,11 @@ local function dV(a,e,aP,cb)
 local ac,aj=(cb or 0)+d[e+1],d[e+2]
 local T,bm,j=0,nil,nil
 while T<aP do
-local y,I,t,P,k,g=et(a)
+local y,I,t,Q,k,g=et(a)
 if g>q or ac>aj then break end
 local dj=bu(d[e+5])..bu(d[e+6])
 if d[e+4]==0 or not em(t,dj)then
-if P+ac>aj or#t>=dY*35 then break end
+if Q+ac>aj or#t>=dY*35 then break end
 I=y and math.max(k,I+1)or k
 local n=k+d[e+3]
 t=bf(t,dj..bu(ac)..bu(n)..bu(I),n)
@@ -1214,36 +1214,36 @@ return dV,cD,dO
 const log = `local S=...
 local ba,aT,di=S.ba,S.aT,S.di
 local cn,cU,dd=s('log-adopt',S)
-local function eP(c,e,B,I,dl,P,ac)
-local p=di(c,aT(c,B-1)+P+ac-d[e+2],B)
+local function eP(c,e,B,I,dl,Q,ac)
+local p=di(c,aT(c,B-1)+Q+ac-d[e+2],B)
 if p<I then dl=ba(c,p)end
 return dl+d[e+3]
 end
-local function dW(c,e,B,I,dl,P)
+local function dW(c,e,B,I,dl,Q)
 local aj=d[e+2]
 local cQ,cR=0,0
-if aj>P then cQ=math.floor((aj-P)/1000000)end
-if P>0 then cR=dl+d[e+3]-q end
+if aj>Q then cQ=math.floor((aj-Q)/1000000)end
+if Q>0 then cR=dl+d[e+3]-q end
 local X=(cQ+1)*1000000
 if X>aj then return cQ,cR,cR end
-return cQ,eP(c,e,B,I,dl,P,X)-q,cR
+return cQ,eP(c,e,B,I,dl,Q,X)-q,cR
 end
 local function ef(c,e,ac)
 local aj=d[e+2]
-local k,B,P=cU(c,e)
-if ac>aj-P then
-if ac>aj then return 2,0,dW(c,e,B,c.G,c.m,P)end
-return 1,eP(c,e,B,c.G,k,P,ac)-q,dW(c,e,B,c.G,c.m,P)
+local k,B,Q=cU(c,e)
+if ac>aj-Q then
+if ac>aj then return 2,0,dW(c,e,B,c.G,c.m,Q)end
+return 1,eP(c,e,B,c.G,k,Q,ac)-q,dW(c,e,B,c.G,c.m,Q)
 end
 local ay=dd(c,e,B,k,ac)
 local I=c.G
 if ay.cK then I=I-1 end
-local cQ,gg,cR=dW(c,e,B,I,k,P+ac)
+local cQ,gg,cR=dW(c,e,B,I,k,Q+ac)
 return 0,0,cQ,gg,cR,ay
 end
 local function eC(c,e)
-local F,B,P=cU(c,e)
-return dW(c,e,B,c.G,c.m,P)
+local F,B,Q=cU(c,e)
+return dW(c,e,B,c.G,c.m,Q)
 end
 return cn,ef,eC
 `
@@ -1308,10 +1308,10 @@ return am
 end
 local function gm(b,e,t,ae,F,m)
 local am
-s('window-change',U,E,ai)(b,e,function(P,ap)
-local al=math.min(math.max(0,t-ae),P)
+s('window-change',U,E,ai)(b,e,function(Q,ap)
+local al=math.min(math.max(0,t-ae),Q)
 if m<ap then al=0 end
-al=al-math.max(0,math.min(ae-t,2*d[e+2]-P))
+al=al-math.max(0,math.min(ae-t,2*d[e+2]-Q))
 am=t-al
 return al
 end)
@@ -1319,15 +1319,15 @@ return am
 end
 local function gi(b,e,t,ae,F,m)
 local am
-s('counter-change',U,E,ai)(b,e,function(bp,Q,R,A,ev)
+s('counter-change',U,E,ai)(b,e,function(bp,P,R,A,ev)
 local eW=m>=bp-A
 local en=not eW and m>=bp-2*A
 local al
 if ae<t then
-al=math.min(t-ae,eW and Q or en and R or 0)
+al=math.min(t-ae,eW and P or en and R or 0)
 else
 local aj=d[e+2]
-local aw=2*aj-Q-ev
+local aw=2*aj-P-ev
 if en then aw=math.min(aw,2*aj-R)end
 al=-math.max(0,math.min(ae-t,aw))
 end
@@ -1340,7 +1340,7 @@ end
 local function gj(b,e,t,ae,F,m)
 local db,cp,dr,eu,S=s('log-change',E,aL,ai)
 local am
-db(b,e,function(c,k,B,P)
+db(b,e,function(c,k,B,Q)
 am=t
 local bh=k-d[e+3]
 if ae<t then
@@ -1348,7 +1348,7 @@ local aA=dr(c,B,bh,t-ae,m)
 am=t-aA
 return aA>0
 end
-local X=math.min(ae-t,2*d[e+2]-P)
+local X=math.min(ae-t,2*d[e+2]-Q)
 if X<=0 then return end
 am=t+X
 local p=S.ce(c,m-1,B)
@@ -1443,7 +1443,7 @@ end
 `
 
 export const adjustProgram: Program = {
-  sha1: '39ba5c1a6d04245725bb111e3456cc5b984916ac',
+  sha1: '0f6f29864490de681e2253b2b58014e38020d398',
   source: () =>
     [
       ``,
@@ -1534,19 +1534,19 @@ end)
 end
 local function fE(b,e,aX)
 local al,aj=d[e+1],d[e+2]
-return s('window-change',U,E,ai)(b,e,function(P,ap)
-if aX<0 then return-math.max(0,math.min(2*aj-P,al))end
+return s('window-change',U,E,ai)(b,e,function(Q,ap)
+if aX<0 then return-math.max(0,math.min(2*aj-Q,al))end
 if bk>=0 and bk<ap then return 0 end
-return math.min(al,P)
+return math.min(al,Q)
 end)
 end
 local function fB(b,e,aX)
 local al,aj=d[e+1],d[e+2]
-return s('counter-change',U,E,ai)(b,e,function(bp,Q,R,A,ev)
-if aX<0 then return-math.max(0,math.min(2*aj-Q-ev,al)),0 end
+return s('counter-change',U,E,ai)(b,e,function(bp,P,R,A,ev)
+if aX<0 then return-math.max(0,math.min(2*aj-P-ev,al)),0 end
 if bk>=0 and bk<bp-2*A then return 0,0 end
 local ap=bp-A
-local cM,dm=math.min(Q,al),0
+local cM,dm=math.min(P,al),0
 if bk>=0 and bk<ap then cM=0 end
 if bk<ap then dm=math.min(R,al-cM)end
 return cM,dm
@@ -1555,9 +1555,9 @@ end
 local function fC(b,e,aX)
 local db,cp,dr=s('log-change',E,aL,ai)
 local al=d[e+1]
-return db(b,e,function(c,k,B,P)
+return db(b,e,function(c,k,B,Q)
 if aX>0 then return dr(c,B,k-d[e+3],al,bk)>0 end
-local bf=math.min(al,2*d[e+2]-P)
+local bf=math.min(al,2*d[e+2]-Q)
 if bf>0 then cp(c,e,B,k,bf)end
 end)
 end
@@ -1578,7 +1578,7 @@ return bH
 }
 
 export const blockProgram: Program = {
-  sha1: 'b623c9d2179829998badb260c5a1f5943272435e',
+  sha1: '5cf5e18919e4f26c67b59f091bc285487261bf18',
   source: () =>
     [
       ``,
@@ -1793,7 +1793,7 @@ return af
 }
 
 export const consumeProgram: Program = {
-  sha1: '71c7bfbbd37d556f40ceec4e2e85e090b5abd813',
+  sha1: 'ac09d4b3c697273c5a5774a638f09604951bca91',
   source: () =>
     [
       ``,
@@ -2172,7 +2172,7 @@ end
 }
 
 export const holdsProgram: Program = {
-  sha1: '4fbe5efb376cbed538b16a82393b6638ed31298e',
+  sha1: 'd325986d7946d70299b80611a6a274d73229258f',
   source: () =>
     [
       ``,
@@ -2636,7 +2636,7 @@ return av
 }
 
 export const releaseProgram: Program = {
-  sha1: 'dc0de118ae321ad7e504e26a4751ac31af9e385d',
+  sha1: '1b51696bd1779bb6e00af20dbba205bd736ac1b0',
   source: () =>
     [
       ``,
@@ -2815,7 +2815,7 @@ return redis.call('GET',KEYS[1])
 }
 
 export const swapProgram: Program = {
-  sha1: 'b6a57ec9ce5cc93d6b2a152bfba3ea77ffed4c4c',
+  sha1: '86a763ba23773b328c79cf08c2f42e5d5e6d22d4',
   source: () =>
     [
       ``,

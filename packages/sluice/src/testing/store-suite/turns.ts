@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fixedWindow } from '../../algorithms/fixed-window.ts'
+import { slidingWindowCounter } from '../../algorithms/sliding-window-counter.ts'
 import { tokenBucket } from '../../algorithms/token-bucket.ts'
 import type { Micros } from '../../time/micros.ts'
 import { type Bench, START } from './bench.ts'
@@ -43,6 +44,21 @@ export function turnsOf(bench: Bench): void {
         }
       }
     }, 30_000)
+
+    it('an ended window of a counter without charges is as absent as one that was deleted', async (context) => {
+      context.skip(!tags.includes('sc') || !bench.can('adjust'), 'the store has no program for counters, or no adjust')
+      const short = call(fresh(), slidingWindowCounter({ limit: 5, window: '3s' }))
+      const long = { ...short, limit: slidingWindowCounter({ limit: 5, window: '1m' }) }
+      const start = Math.floor(START / 60_000_000) * 60_000_000
+      const at = (seconds: number): number => start + seconds * 1_000_000
+      await decide([short], at(21.5))
+      // Prolongs the window that began at second 24, so it ends at second 84.
+      await decide([long], at(25))
+      await bench.adjust(long, 1, at(25), at(25))
+      await bench.sameState(long.id)
+      // The next window begins by the clock at second 60, and not at second 84.
+      expect((await decide([long], at(84.5))).calls).toMatchObject([{ outcome: 'allowed', resetAfter: (180 - 84.5) * 1_000_000 }])
+    })
 
     it('a shorter plan in a window of the longer that its own do not divide', async (context) => {
       context.skip(!tags.includes('fw'), 'the store has no program for fixed windows')

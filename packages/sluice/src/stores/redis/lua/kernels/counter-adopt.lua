@@ -5,7 +5,7 @@
 -- length.
 local function rolled(finish, current, previous, length)
   if finish and now < finish then return finish, current, previous end
-  if not finish or now >= finish + length then return now - now % length + length, 0, 0 end
+  if not finish or current == 0 or now >= finish + length then return now - now % length + length, 0, 0 end
   return finish + length, 0, current
 end
 
