@@ -1,8 +1,8 @@
 import { AMBIGUOUS, type HeaderFields, headerLines } from './headers.ts'
 
 /**
- * Hosts in lower case, without port and final dots, an IP address as URL parsers write it; not verified. An invalid Host (with user information, a path or escapes) gives
- * AMBIGUOUS, and each host that an upstream may find in it.
+ * Hosts in lower case, without port and final dots, an IP address as URL parsers write it; not verified. An invalid Host (with user
+ * information, a path or escapes) gives AMBIGUOUS, and each host that an upstream may find in it.
  */
 export function hostsOf(fields: HeaderFields): readonly string[] {
   const [authority, host] = [headerLines(fields, ':authority'), headerLines(fields, 'host')]
