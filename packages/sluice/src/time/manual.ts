@@ -19,8 +19,11 @@ const AHEAD: Form = [(value) => typeof value === 'number' && value >= 0 && value
  */
 export function manualClock(start: Micros = 1_700_000_000_000_000): ManualClock {
   requireForm('manualClock', 'start', start, INSTANT)
-  let wall = start
   let monotonic = 0
+  /** Wall time at monotonic time 0, as moved by all shifts so far. Adding up rounded steps would make wall time drift. */
+  let base = start
+  const micros = (): Micros => Math.round(monotonic * MICROS_PER_MS)
+  const now = (): Micros => base + micros()
   let timers: { due: number; fn: () => void }[] = []
   const after = (ms: number, fn: () => void): Cancel => {
     requireForm('manualClock.after', 'fn', fn, FUNCTION)
@@ -30,6 +33,8 @@ export function manualClock(start: Micros = 1_700_000_000_000_000): ManualClock 
       timers = timers.filter((other) => other !== timer)
     }
   }
+  /** Not backwards: a timer may have advanced the clock further. */
+  const moveTo = (target: number): void => void (monotonic = Math.max(monotonic, target))
   const advance = (ms: number): void => {
     requireForm('manualClock.advance', 'ms', ms, AHEAD)
     const target = monotonic + ms
@@ -37,24 +42,21 @@ export function manualClock(start: Micros = 1_700_000_000_000_000): ManualClock 
       const next = timers.filter((timer) => timer.due <= target).sort((a, b) => a.due - b.due)[0]
       if (next === undefined) break
       timers = timers.filter((timer) => timer !== next)
-      step(Math.max(next.due, monotonic) - monotonic)
+      moveTo(next.due)
       next.fn()
     }
-    step(target - monotonic)
-  }
-  const step = (ms: number): void => {
-    monotonic += ms
-    wall += Math.round(ms * MICROS_PER_MS)
+    moveTo(target)
   }
   return {
-    now: () => wall,
+    now,
     monotonic: () => monotonic,
     after,
     advance,
-    shift: (micros) => {
-      requireForm('manualClock.shift', 'micros', micros, INSTANT)
-      wall += micros
-      if (micros > 0) monotonic += micros / MICROS_PER_MS
+    shift: (by) => {
+      requireForm('manualClock.shift', 'micros', by, INSTANT)
+      const wall = now() + by
+      if (by > 0) monotonic += by / MICROS_PER_MS
+      base = wall - micros()
     },
   }
 }
