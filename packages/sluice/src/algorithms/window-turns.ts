@@ -85,8 +85,8 @@ export function begun(plan: Plan, before: FixedWindowState, now: Micros, phase: 
   const { end, window, turn } = before
   if (plan.window > window) return { end: Math.max(own, end + window), count: 0, window: plan.window, turn: BOTH }
   if (plan.window < window && turn < ABSENT) return { end: end + window, count: 0, window, turn: ABSENT }
-  const cut = plan.align !== 'first' && own - plan.window < end
-  return { end: cut ? own + plan.window : own, count: 0, window: plan.window, turn: 0 }
+  const isWithin = own - plan.window < end
+  return { end: isWithin ? own + plan.window : own, count: 0, window: plan.window, turn: 0 }
 }
 
 /**

@@ -217,7 +217,7 @@ language sql immutable as $$
   end
 $$;
 ` },
-  { name: 'window_at', hash: '5559993e', source: `create function sluice_window_at(s sluice_state, plan bigint[], phase bigint, now_us bigint) returns sluice_state
+  { name: 'window_at', hash: '8f1f5ae9', source: `create function sluice_window_at(s sluice_state, plan bigint[], phase bigint, now_us bigint) returns sluice_state
 language plpgsql immutable as $$
 declare
   burst bigint := plan[3];
@@ -236,7 +236,7 @@ begin
       s.ends := s.ends + s.plan_id;
       s.turn := 5;
     else
-      s.ends := fresh + case when remembered and plan[5] <> 1 and fresh - len < s.ends then len else 0 end;
+      s.ends := fresh + case when remembered and fresh - len < s.ends then len else 0 end;
       s.plan_id := len;
       s.turn := 0;
     end if;
@@ -260,7 +260,7 @@ end $$;
   end
 $$;
 ` },
-  { name: 'adjust_window', hash: 'e617db0a', source: `create function sluice_adjust_window(
+  { name: 'adjust_window', hash: 'd3518bb4', source: `create function sluice_adjust_window(
   was sluice_state, plan bigint[], amount bigint, receipt bigint, phase bigint, now_us bigint
 ) returns sluice_state language plpgsql immutable as $$
 declare
@@ -535,7 +535,7 @@ begin
   end if;
 end $$;
 ` },
-  { name: 'adjust', hash: '5a1ba079', source: `create function sluice_adjust(at_us bigint, receipt bigint, ids uuid[], plans bigint[], calls bigint[])
+  { name: 'adjust', hash: '7d00ca1e', source: `create function sluice_adjust(at_us bigint, receipt bigint, ids uuid[], plans bigint[], calls bigint[])
 returns void language plpgsql volatile as $$
 declare
   now_us bigint;
@@ -708,7 +708,7 @@ begin
   end if;
 end $$;
 ` },
-  { name: 'consume', hash: '0b8a4bc0', source: `create function sluice_consume(
+  { name: 'consume', hash: '0a881ee7', source: `create function sluice_consume(
   at_us bigint, charging boolean, waiting int, ids uuid[], firsts int[], sizes int[], plans bigint[], calls bigint[]
 ) returns bigint[] language plpgsql volatile as $$
 declare
@@ -962,7 +962,7 @@ begin
   return reply || others || log_verdicts || other_plans;
 end $$;
 ` },
-  { name: 'bucket', hash: '9e31d570', source: `create function sluice_bucket(
+  { name: 'bucket', hash: '5df90f15', source: `create function sluice_bucket(
   at_us bigint, waiting int, times int, which uuid, call_plan_id bigint, n bigint, m bigint, burst bigint, cost bigint,
   spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint, known_mark uuid, known_changed bigint,
   known_change bigint, shifted_us bigint, settled_us bigint
@@ -1045,7 +1045,7 @@ begin
   );
 end $$;
 ` },
-  { name: 'buckets', hash: '0a8bf24a', source: `create function sluice_buckets(
+  { name: 'buckets', hash: 'ad13fa39', source: `create function sluice_buckets(
   at_us bigint, waiting int, ids uuid[], call_plan_id bigint, n bigint, m bigint, burst bigint, cost bigint,
   spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint, known_mark uuid, known_changed bigint,
   known_changes bigint[], shifted_us bigint, settled_us bigint
@@ -1399,7 +1399,7 @@ begin
   end loop;
 end $$;
 ` },
-  { name: 'reserve', hash: '70541589', source: `create function sluice_reserve(
+  { name: 'reserve', hash: '686e1771', source: `create function sluice_reserve(
   at_us bigint, charging boolean, waiting int, ids uuid[], firsts int[], sizes int[], plans bigint[], calls bigint[]
 ) returns text language plpgsql volatile
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off
@@ -1535,7 +1535,7 @@ begin
   s.seen := at;
 end $$;
 ` },
-  { name: 'settle_window', hash: 'a6a04490', source: `create function sluice_settle_window(
+  { name: 'settle_window', hash: 'fa379f59', source: `create function sluice_settle_window(
   was sluice_state, plan bigint[], held bigint, used bigint, charge_us bigint, phase bigint, now_us bigint,
   out s sluice_state, out charged bigint
 ) language plpgsql immutable as $$
@@ -1588,7 +1588,7 @@ begin
   end if;
 end $$;
 ` },
-  { name: 'settle_part', hash: '40e9b98a', source: `create function sluice_settle_part(
+  { name: 'settle_part', hash: '42f48b9a', source: `create function sluice_settle_part(
   was sluice_state, plan bigint[], held bigint, used bigint, charge_us bigint, mark bigint, phase bigint, now_us bigint,
   out s sluice_state, out charged bigint
 ) language plpgsql stable as $$
@@ -1622,7 +1622,7 @@ begin
     from unnest(rows_of) s where t.id = s.id;
 end $$;
 ` },
-  { name: 'settle', hash: 'ca2e19ea', source: `create function sluice_settle(at_us bigint, ids uuid[], plans bigint[], changes bigint[]) returns bigint[]
+  { name: 'settle', hash: '4bc95247', source: `create function sluice_settle(at_us bigint, ids uuid[], plans bigint[], changes bigint[]) returns bigint[]
 language plpgsql volatile as $$
 declare
   was sluice_state[];

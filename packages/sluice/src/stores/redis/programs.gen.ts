@@ -605,7 +605,7 @@ local D,az=d[e+3],eR(e,q)
 if not n or q>=bC(n,z,J)then return az,D,0 end
 if D>z then return math.max(az,n+z),D,4 end
 if D<z and J<5 then return n+z,z,5 end
-if d[e+4]~=1 and az-D<n then az=az+D end
+if az-D<n then az=az+D end
 return az,D,0
 end
 local function dp(n,M,z,J,e)
@@ -1443,7 +1443,7 @@ end
 `
 
 export const adjustProgram: Program = {
-  sha1: '0f6f29864490de681e2253b2b58014e38020d398',
+  sha1: 'c5f52fac583f22802e9f1ec0ccb14e1979d3179f',
   source: () =>
     [
       ``,
@@ -1793,7 +1793,7 @@ return af
 }
 
 export const consumeProgram: Program = {
-  sha1: 'ac09d4b3c697273c5a5774a638f09604951bca91',
+  sha1: '638b08465c864d6353a4c0cb300f1ecf227e98f2',
   source: () =>
     [
       ``,
@@ -2172,7 +2172,7 @@ end
 }
 
 export const holdsProgram: Program = {
-  sha1: 'd325986d7946d70299b80611a6a274d73229258f',
+  sha1: '738b27bf7a03477bbeea3d67c5cea2b4a8585a4d',
   source: () =>
     [
       ``,

@@ -1,5 +1,5 @@
 -- If the count of a window in parts (sluice_part) would become too large for exact numbers, it begins anew with the
--- present part (docs/decisions/0006).
+-- present part (docs/decisions/0006). turn: see sluice_turn.
 create function sluice_window_at(s sluice_state, plan bigint[], phase bigint, now_us bigint) returns sluice_state
 language plpgsql immutable as $$
 declare
@@ -19,7 +19,7 @@ begin
       s.ends := s.ends + s.plan_id;
       s.turn := 5;
     else
-      s.ends := fresh + case when remembered and plan[5] <> 1 and fresh - len < s.ends then len else 0 end;
+      s.ends := fresh + case when remembered and fresh - len < s.ends then len else 0 end;
       s.plan_id := len;
       s.turn := 0;
     end if;

@@ -50,7 +50,7 @@ local function begun(finish, window, turn, descriptor)
   if length > window then return math.max(own, finish + window), length, 4 end
   -- Turn below 5: a limit with the longer window was called, so the new window is as long, and divided into parts (turn 5).
   if length < window and turn < 5 then return finish + window, window, 5 end
-  if args[descriptor + 4] ~= 1 and own - length < finish then own = own + length end
+  if own - length < finish then own = own + length end
   return own, length, 0
 end
 
