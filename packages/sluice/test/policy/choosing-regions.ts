@@ -1,6 +1,7 @@
 import { onTestFinished } from 'vitest'
 import { type RegionalStore, regionalStore, replicate, type Replicator } from '../../src/regions.ts'
 import { memoryStore } from '../../src/stores/memory/memory-store.ts'
+import { seeded } from '../../src/testing/random.ts'
 import { manualClock } from '../../src/time/manual.ts'
 import { type PolicyBench, policyBench, policyOf } from './choosing-page.ts'
 
@@ -8,10 +9,11 @@ const STEP_MS = 50
 
 /**
  * The two regions of the page's policy, built as a service builds them, with their replicators. They share a manual
- * clock.
+ * clock, and the seed chooses the replicators' waits.
  */
-export function bothRegions() {
+export function bothRegions(seed = 7) {
   const clock = manualClock()
+  const random = seeded(seed)
   const { regions } = policyOf('two-regions.yaml')
   const names = regions?.peers.map(({ name }) => name) ?? []
   const replicators = new Map<string, Replicator>()
@@ -23,6 +25,7 @@ export function bothRegions() {
     const replicator = replicate({
       store,
       clock,
+      random,
       async transport(peer, request) {
         if (isCut) throw new Error('the link is cut')
         return copy(await replicators.get(peer)?.answer(copy(request)))
