@@ -20,10 +20,15 @@ const AHEAD: Form = [(value) => typeof value === 'number' && value >= 0 && value
 export function manualClock(start: Micros = 1_700_000_000_000_000): ManualClock {
   requireForm('manualClock', 'start', start, INSTANT)
   let monotonic = 0
-  /** Wall time at monotonic time 0, as moved by all shifts so far. Adding up rounded steps would make wall time drift. */
-  let base = start
-  const micros = (): Micros => Math.round(monotonic * MICROS_PER_MS)
-  const now = (): Micros => base + micros()
+  /** At monotonic time `at`, wall time was `wall`, and `rest` of a microsecond. */
+  let [at, wall, rest] = [0, start, 0]
+  const now = (): Micros => wall + Math.round((monotonic - at) * MICROS_PER_MS + rest)
+  /** @param ms since `at`; the difference of large monotonic times would not be exact */
+  const settle = (ms = monotonic - at): void => {
+    const micros = ms * MICROS_PER_MS + rest
+    const whole = Math.round(micros)
+    ;[at, wall, rest] = [monotonic, wall + whole, micros - whole]
+  }
   let timers: { due: number; fn: () => void }[] = []
   const after = (ms: number, fn: () => void): Cancel => {
     requireForm('manualClock.after', 'fn', fn, FUNCTION)
@@ -37,6 +42,8 @@ export function manualClock(start: Micros = 1_700_000_000_000_000): ManualClock 
   const moveTo = (target: number): void => void (monotonic = Math.max(monotonic, target))
   const advance = (ms: number): void => {
     requireForm('manualClock.advance', 'ms', ms, AHEAD)
+    settle()
+    const began = at
     const target = monotonic + ms
     for (;;) {
       const next = timers.filter((timer) => timer.due <= target).sort((a, b) => a.due - b.due)[0]
@@ -46,6 +53,8 @@ export function manualClock(start: Micros = 1_700_000_000_000_000): ManualClock 
       next.fn()
     }
     moveTo(target)
+    // A timer that moved the clock has settled what came before.
+    settle(at === began && monotonic === target ? ms : undefined)
   }
   return {
     now,
@@ -54,9 +63,9 @@ export function manualClock(start: Micros = 1_700_000_000_000_000): ManualClock 
     advance,
     shift: (by) => {
       requireForm('manualClock.shift', 'micros', by, INSTANT)
-      const wall = now() + by
-      if (by > 0) monotonic += by / MICROS_PER_MS
-      base = wall - micros()
+      settle()
+      wall += by
+      if (by > 0) at = monotonic += by / MICROS_PER_MS
     },
   }
 }

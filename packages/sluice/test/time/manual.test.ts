@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { manualClock } from '../../src/time/manual.ts'
+import { type ManualClock, manualClock } from '../../src/time/manual.ts'
 
 it('an advance that stops at timers between two microseconds is as long as any other', () => {
   const clock = manualClock(0)
@@ -48,4 +48,21 @@ it('a shift moves wall time by its microseconds, and monotonic time only forward
   expectMoved(-93, 0.007_5)
   clock.advance(1)
   expectMoved(907, 1.007_5)
+})
+
+it('an old clock is as exact as a new one', () => {
+  const year = 365 * 86_400_000
+  for (const age of [(clock: ManualClock) => clock.advance(30 * year), (clock: ManualClock) => clock.shift(30 * year * 1_000)]) {
+    const clock = manualClock(0)
+    age(clock)
+    const start = clock.now()
+    for (let step = 1; step <= 10_000; step += 1) {
+      clock.advance(0.1)
+      expect(clock.now() - start).toBe(step * 100)
+    }
+    clock.advance(0.000_5)
+    const half = clock.now()
+    clock.advance(1)
+    expect(clock.now() - half).toBe(1_000)
+  }
 })
