@@ -32,7 +32,7 @@ const TABLE_LINES = [
   '| wrong | 1.00 | 12.50 % | WRONG; disturbed: steal 9 % |',
   '| unknown |  | not audited |  |',
   '',
-  'No over-grant was measured in the rows marked `not audited` (it has no clock): `unknown`.',
+  'Over-grant was not measured in the rows marked `not audited` (it has no clock): `unknown`.',
 ]
 const NEW = [
   '<!-- bench: redis hot lanes -->',

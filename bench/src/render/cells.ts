@@ -95,6 +95,6 @@ export function notAudited(rows: readonly Row[]): string[] {
   }
   const quoted = (names: ReadonlySet<string>): string => [...names].map((name) => `\`${name}\``).join('; ')
   return [...reasons].map(
-    ([reason, names]) => `No over-grant was measured in the rows marked \`not audited\` (${reason}): ${quoted(names)}.`,
+    ([reason, names]) => `Over-grant was not measured in the rows marked \`not audited\` (${reason}): ${quoted(names)}.`,
   )
 }

@@ -76,8 +76,8 @@ export function adopt(plan: Plan, state: FixedWindowState, now: Micros, phase: n
 
 /**
  * The window that a call begins at `now`, after `before`. If a limit with a longer window was called in `before`, the new window is as
- * long, so that this limit finds what was charged. Otherwise it is as long as the call's, and may end later if it would begin within
- * `before`.
+ * long, so that this limit finds what was charged. Otherwise it is the window of the call's limit. If that would begin within
+ * `before`, it ends one window later.
  */
 export function begun(plan: Plan, before: FixedWindowState, now: Micros, phase: number): FixedWindowState {
   const own = freshEnd(plan, now, phase)

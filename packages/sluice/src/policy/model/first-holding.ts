@@ -16,7 +16,7 @@ interface Group {
 interface Compared {
   readonly holds: number
   readonly mayHold: number
-  /** Index of the first group that reads an unreadable part. */
+  /** Index of the first group with a condition on a part of the request that could not be parsed (`unreadable`: path, query). */
   readonly unread: number
 }
 
@@ -28,7 +28,8 @@ export function* indexFirst(groups: readonly (readonly Condition[])[]): Sliced<F
   return (request, count) => {
     let compared = known.get(request)
     if (compared === undefined) {
-      // A watcher records whether the unreadable part is read. The index would read every source, so it is not used then.
+      // If the path or query could not be parsed (`unreadable`), `compare` records which groups ask for it. The index asks for all
+      // parts, so it is not used then.
       compared = compare(request.unreadable === undefined ? find(request) : things, request)
       known.set(request, compared)
     }

@@ -40,7 +40,7 @@ export interface Escrow {
   limitIn(id: StateId, policy: string): ScopeLimit | undefined
   /** Since the store was started. */
   readonly transfers: Transfers
-  /** Returns false if the units may not be sent, or if `maxCells` other keys have sent or received units. */
+  /** Returns false if the units may not be sent, or if units of `maxCells` other keys have been sent or received. */
   give(call: Pick<Call, 'id' | 'limit'>, limit: RegionalLimit, to: Region, units: UnitsToGive, most?: number): boolean
   /** As `give`, for a peer that names a limit by `policy`. If this region called the key by another limit, that one is used. */
   lend(id: StateId, policy: string, to: Region, units: UnitsToGive): boolean

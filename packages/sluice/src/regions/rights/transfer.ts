@@ -11,7 +11,7 @@ import { isUndivided, isWhole } from './undivided.ts'
  * tokens belong to no region. Undefined if the units may not be sent now.
  * @param units a whole number above 0
  * @param most the most micro-tokens to send; at most the units' part of the burst is sent
- * @param doubt set if the cell may have another limit; see `inDoubt`
+ * @param doubt set if the last call of the key may have had another limit; see `inDoubt`
  */
 export function give(
   store: RegionStore,

@@ -69,7 +69,9 @@ export class Caller<Item, Answer> {
     this.release = () => signal.removeEventListener('abort', abort)
   }
 
-  /** Items that wait to be sent again (`#parts`) leave first and fail as not executed; other sent items, as perhaps executed. */
+  /**
+   * Items that wait to be sent again (`#parts`) fail first, as not executed. Of the others, those that were sent fail as perhaps executed.
+   */
   abort(): void {
     for (const part of this.#parts ?? []) part.at?.leave(part)
     this.at?.leave(this)
