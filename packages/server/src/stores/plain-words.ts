@@ -2,7 +2,7 @@ import { withoutPassword, withoutSecrets } from './store-name.ts'
 
 const MAX_LENGTH = 300
 
-/** The first entry that fits is used. `$<at>` is the address that the client names, NAME the URL of the store. */
+/** The first entry that fits the error of the Redis or PostgreSQL client. `$<at>`: the address in that error. NAME: the store's URL. */
 const MEANINGS: readonly (readonly [said: RegExp, means: string])[] = [
   [/ECONNREFUSED (?<at>\S+)/, 'nothing listens at $<at> (ECONNREFUSED)'],
   [/ECONNREFUSED/, 'nothing listens there (ECONNREFUSED)'],

@@ -83,7 +83,7 @@ export interface Beginning {
   /** Undefined to keep the policy that the worker read. */
   readonly policy: RelayedPolicy | undefined
   readonly overrides: readonly RelayedOverride[]
-  /** Random numbers in [0, 1) that nobody can guess; with them all workers make the same pseudonyms. */
+  /** Random numbers in [0, 1) that nobody can guess; with them all workers make the same pseudonyms of keys. */
   readonly names: readonly [number, number]
 }
 

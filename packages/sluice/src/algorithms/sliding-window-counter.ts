@@ -16,7 +16,8 @@ export interface CounterPlan {
 
 /**
  * `current` was charged in the window that ends at `end`, `previous` in the window before it. `window` is the length of both. `absent` is 1
- * if only limits with shorter windows were called in the current window so far. If it is 0, the next window has the same length.
+ * if only limits with windows shorter than `window` were called in the current window so far. If it is 0, the next window has the same
+ * length.
  */
 export interface CounterState {
   end: Micros

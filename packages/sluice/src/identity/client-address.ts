@@ -87,8 +87,8 @@ function parseZoned(text: string): Address | undefined {
 }
 
 /**
- * Reads from the right, so that a quote that the client opened on the left cannot hide what a proxy wrote. Undefined without an opening
- * quote.
+ * Reads from the right, so that a quote that the client opened on the left cannot hide what a proxy wrote. Undefined if a closing quote
+ * has no opening quote.
  */
 function elementStart(text: string, end: number): number | undefined {
   let quoted = false

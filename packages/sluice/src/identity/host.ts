@@ -15,7 +15,7 @@ export function hostsOf(fields: HeaderFields): readonly string[] {
 
 /** A name or an address (IPv6 in brackets), then an optional port. Stricter than RFC 3986, 3.2.2. */
 const HOST = /^(\[[\da-f:.]*\]|[\w.-]*)(?::\d*)?$/
-/** A DNS name has at most 253 characters, and each may be an escape of three characters. */
+/** A DNS name has at most 253 characters, and each may be a percent escape (three characters). */
 const MAX_NAME = 759
 
 /** URL parsers read a host as an address if it has brackets, or if its last label is a number: `127.1` is 127.0.0.1. */

@@ -110,7 +110,8 @@ async function chargeRest(
   }
   const slots = calls.filter(({ limit }) => takesSlots(limit))
   if (slots.length === 0) return { resolved, before }
-  // A record does not say whether its slots were given back. A holder that still has a slot gets the same one.
+  // The record of the hold does not say whether its slots were given back. So they are taken again; a holder that still has a slot gets
+  // the same one.
   const group: CallGroup = { calls: slots, options: { hold: { id: hold.id, micros: hold.micros } } }
   const [held] = (await decideGroups(deciders, [group], () => policy, options)) as readonly [Resolved]
   if (!hold.final && held.outcome === 'allowed') await requireOpen(where, deciders, calls, slots, hold, policy, options)

@@ -34,7 +34,7 @@ function decide(reported: Reported, _state: unknown, now: Micros): Reported {
   return left > 0 ? { ...reported, retryAfter: left } : { ...reported, outcome: 'allowed', retryAfter: 0 }
 }
 
-/** A limit whose algorithm returns a program's verdict, so that `applyGroup` needs no state. Undefined for an invalid outcome. */
+/** A limit whose algorithm returns the verdict of a program (Lua, SQL), so that `applyGroup` needs no state. Undefined for an invalid outcome. */
 export function reportedLimit(
   limit: AnyLimit,
   [which = -1, retryAfter = 0, remaining = 0, replenishAfter = 0, resetAfter = 0]: readonly number[],
