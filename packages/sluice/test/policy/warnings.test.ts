@@ -121,6 +121,15 @@ describe('U5: a tier that no request reaches is warned of', () => {
   })
 
   it.each([
+    ['HEAD', 'HEAD'],
+    ['HEAD', 'GET'],
+    ['GET', 'HEAD'],
+  ])('not a rule for %s with a tier for %s, because a tier sees HEAD as GET', (method, when) => {
+    const tiers = `tiers: [{ when: { "method:": ${when} }, rate: 1/s, burst: 1 }]`
+    expect(warningsOf(`    match: { method: ${method} }\n    ${tiers}\n`)).toEqual([])
+  })
+
+  it.each([
     '{ when: { header:a: x }, %l }, { when: { header:a: y }, %l }',
     '{ when: { header:a: x }, %l }, { when: { header:b: x }, %l }',
     '{ when: { header:a: x, header:b: y }, %l }, { when: { header:a: x }, %l }',

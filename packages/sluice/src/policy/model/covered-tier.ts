@@ -1,3 +1,4 @@
+import { canonicalValue } from '../../identity/source.ts'
 import type { Condition, Match, Tier } from './rule.ts'
 
 /** Compares only conditions on the same source, so it may miss a tier that covers in another way. */
@@ -5,11 +6,15 @@ export function coveringTier(tier: Tier, earlier: readonly Tier[]): Tier | undef
   return earlier.find(({ when }) => when.every((needed) => tier.when.some((condition) => implies(condition, needed))))
 }
 
-/** Whether none of the rule's methods satisfies the tier's conditions. */
+/** Whether none of the rule's methods satisfies the tier's conditions. Conditions see each method as their source reads it: HEAD as GET. */
 export function contradicts({ when }: Tier, { methods }: Match): boolean {
   return (
     methods !== undefined &&
-    when.some((condition) => condition.source.text === 'method:' && ![...methods].some((one) => accepts(condition, one)))
+    when.some(
+      (condition) =>
+        condition.source.text === 'method:' &&
+        ![...methods].some((one) => accepts(condition, canonicalValue(condition.source, one) ?? one)),
+    )
   )
 }
 
