@@ -171,12 +171,34 @@ describe('an override that changes nothing, or admits nothing, is warned of', ()
     expect(warned(`rules: [${JSON.stringify(rule)}]\n${ended}`)).toEqual([expect.stringContaining(past('2026-01-01T00:00:00Z'))])
   })
 
-  it('with a limit below the cost of its rule, or what a sampled request is charged', () => {
-    const low = (charge: number, at: string): string =>
-      `policy.yaml:${at}: overrides[0]: the rule's cost of ${charge} is above the limit of this override (4): such requests are never admitted`
-    expect(warned(NATIVE + LIST('').replace('burst: 9', 'burst: 4'))).toEqual([low(5, '3:13')])
-    const sampled = NATIVE.replace('cost: 5', 'cost: 2, sample: 3')
-    expect(warned(sampled + LIST('').replace('burst: 9', 'burst: 4'))).toEqual([low(6, '3:13')])
-    expect(warned(sampled + LIST('').replace('burst: 9', 'burst: 6'))).toEqual([])
+  it.each([
+    ['cost: 5', 4, "the rule's cost of 5 is above the limit of this override (4): such requests are never admitted"],
+    [
+      'cost: 5, sample: 3',
+      4,
+      "the rule's cost of 5 is above the limit of this override (4): those of them that are counted, one in 3, are never admitted",
+    ],
+    [
+      'cost: 2, sample: 3',
+      4,
+      'one request in 3 would be charged 6, above the limit of this override (4): it is charged 4, so this key may get more than the limit',
+    ],
+  ])('%s, with a limit of %d', (cost, burst, warning) => {
+    const text = NATIVE.replace('burst: 20', 'burst: 60').replace('cost: 5', cost) + LIST('').replace('burst: 9', `burst: ${burst}`)
+    expect(warned(text)).toEqual([`policy.yaml:3:13: overrides[0]: ${warning}`])
+  })
+
+  it.each([
+    ['cost: 5', 5],
+    ['cost: 2, sample: 3', 6],
+  ])('not %s with a limit of %d', (cost, burst) => {
+    expect(warned(NATIVE.replace('cost: 5', cost) + LIST('').replace('burst: 9', `burst: ${burst}`))).toEqual([])
+  })
+
+  it('admits the counted request of a sampled rule if its cost is within the limit', async () => {
+    const policy = parsePolicy(NATIVE.replace('cost: 5', 'cost: 2, sample: 3') + LIST('').replace('burst: 9', 'burst: 4'), { now })
+    const engine = createEngine({ policy, store: memoryStore(), random: () => 0 })
+    const decision = await engine.decide({ method: 'GET', path: '/', headers: { x: 'k' } })
+    expect(decision).toMatchObject({ outcome: 'allowed', probabilistic: true, limits: [{ limit: 4, remaining: 0 }] })
   })
 })

@@ -40,9 +40,15 @@ function warnOfOverride(
   const end = item.get('until')
   if (end !== undefined && until <= now) end.warn(`: ${textOf(end.node)} is past: this override has ended and changes nothing`)
   const { cost, sample = 1 } = rules.get(name) as Rule
-  const charge = cost.unknown * sample
-  if (charge > limit.capacity)
-    item.warn(`: the rule's cost of ${charge} is above the limit of this override (${limit.capacity}): such requests are never admitted`)
+  const { capacity } = limit
+  const above = `above the limit of this override (${capacity})`
+  if (cost.unknown > capacity) {
+    const which = sample === 1 ? 'such requests' : `those of them that are counted, one in ${sample},`
+    item.warn(`: the rule's cost of ${cost.unknown} is ${above}: ${which} are never admitted`)
+  } else if (cost.unknown * sample > capacity) {
+    const charge = `one request in ${sample} would be charged ${cost.unknown * sample}, ${above}`
+    item.warn(`: ${charge}: it is charged ${capacity}, so this key may get more than the limit`)
+  }
 }
 
 export function readOverride(value: Value, rules: ReadonlyMap<string, Rule>): Override | undefined {
