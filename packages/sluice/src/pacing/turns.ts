@@ -43,7 +43,9 @@ export function createTurns(where: string, limiter: Limiter, clock: Time, option
     const latest = clock.monotonic() + maxWaitMs
     const own = { ...(cost === undefined ? {} : { cost }), ...(signal === undefined ? {} : { signal }) }
     for (let pause = RETRY_MS; ; pause = Math.min(2 * pause, MAX_RETRY_MS)) {
-      const decision = await limiter.wait(key, { ...own, maxWaitMs: Math.max(0, latest - clock.monotonic()) })
+      // The difference of two instants may be rounded up, above the maximum of a day.
+      const leftMs = Math.min(maxWaitMs, Math.max(0, latest - clock.monotonic()))
+      const decision = await limiter.wait(key, { ...own, maxWaitMs: leftMs })
       const decided = clock.monotonic()
       const { outcome, limitName, reason, retryAfterMs, degraded } = decision
       if (outcome === 'impossible')
