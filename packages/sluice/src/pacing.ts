@@ -93,7 +93,7 @@ export function throttleStream<Chunk>(limit: AnyLimit | Limiter, options: ItemOp
  * @throws LimiterError INVALID_OPTIONS
  */
 export function channel<Item>(limit: AnyLimit | Limiter, options: ChannelOptions): Channel<Item> {
-  const { limiter, turns } = turnsOf('channel', limit, options, CHANNEL_FORMS)
+  const { limiter, turns } = turnsOf('channel', limit, options, CHANNEL_FORMS, Infinity)
   refuseSlots('channel', limiter)
   const { capacity, maxWaiting = 10_000, cost, signal } = options
   if (capacity === undefined) throw refused('channel', `capacity is undefined, expected ${CHANNEL_FORMS.capacity[1]}`)
@@ -124,18 +124,24 @@ const CHANNEL_FORMS = {
   cost: [isCost, 'a number above 0'],
 } as const satisfies Readonly<Record<string, Form>>
 
+/**
+ * @param maxTurns replaces `maxWaiting`. A channel has at most `maxWaiting` takes itself, and turns of takes that left must not count: they
+ * end a little later
+ */
 function turnsOf(
   where: string,
   limit: AnyLimit | Limiter,
   options: PacingOptions,
   forms: Readonly<Record<string, Form>>,
+  maxTurns?: number,
 ): { readonly turns: Turns; readonly limiter: Limiter } {
   checkOptions(where, options, forms)
   const { clock = systemTime } = options
   if (typeof limit !== 'object' || limit === null || !('wait' in limit || 'algorithm' in limit))
     throw refused(where, `limit is ${shown(limit)}, expected a limit, such as tokenBucket({ rate: '10/s', burst: 1 }), or a limiter`)
   const limiter = 'wait' in limit ? limit : createLimiter({ name: 'pacing', limit, clock })
-  return { turns: createTurns(where, limiter, clock, options), limiter }
+  const bounded = maxTurns === undefined ? options : { ...options, maxWaiting: maxTurns }
+  return { turns: createTurns(where, limiter, clock, bounded), limiter }
 }
 
 /** It is not known when the work of an item ends, so when its slot is free. */

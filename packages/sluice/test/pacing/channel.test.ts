@@ -234,6 +234,18 @@ describe('channel', () => {
     expect(seen.at(-1)).toBe('d 2')
   })
 
+  it('has room for a take as soon as another leaves', async () => {
+    const { items, put, take, advance } = made({ maxWaiting: 1 })
+    for (const item of [1, 2]) await put(item)
+    await take('a')
+    const controller = new AbortController()
+    const again = items.take({ signal: controller.signal }).catch(() => items.take())
+    await settle()
+    controller.abort()
+    await advance(1_000)
+    expect(await again).toBe(2)
+  })
+
   it('keeps both orders under many puts and takes that come and leave', async () => {
     let random = 7
     const pick = (count: number): number => (random = (random * 48_271) % 2_147_483_647) % count

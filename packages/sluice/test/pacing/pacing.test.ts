@@ -31,11 +31,14 @@ describe('throttleFunction', () => {
     expect(done).toEqual([1, 2, 3, 4, 5])
   })
 
-  it.each([86_400_000.1, 86_400_000.3, 50_000_000.7])('runs at any instant of a clock with fractions of a millisecond: %d ms', async (ms) => {
-    const clock = manualClock()
-    clock.advance(ms)
-    expect(await throttleFunction(() => 'ran', tokenBucket({ rate: '10/s', burst: 1 }), { clock })()).toBe('ran')
-  })
+  it.each([86_400_000.1, 86_400_000.3, 50_000_000.7])(
+    'runs at any instant of a clock with fractions of a millisecond: %d ms',
+    async (ms) => {
+      const clock = manualClock()
+      clock.advance(ms)
+      expect(await throttleFunction(() => 'ran', tokenBucket({ rate: '10/s', burst: 1 }), { clock })()).toBe('ran')
+    },
+  )
 
   it('takes one store call for each call, however long it waits', async () => {
     const clock = manualClock()
