@@ -27,10 +27,15 @@ export function createReport(store: string, observers: readonly Observer[], hash
     for (const [index, { rule, call }] of [...from.enforced, ...from.shadows].entries()) {
       if (rule.key.length === 0) continue
       const key = pseudonym === undefined ? hash(call.id.key) : encodeKey(call.id.key)
-      const result = results[index]?.result
-      notifyOfCharge(counting, { rule: rule.name, key, allowed: result === 'allowed' || result === 'withheld' })
+      notifyOfCharge(counting, { rule: rule.name, key, allowed: letsPass(results[index], decision.allowed) })
     }
   }
+}
+
+/** If the store failed, an enforcing rule did what the failure policy said, and a shadow rule denied nothing. */
+function letsPass(reported: RuleResult | undefined, passed: boolean): boolean {
+  if (reported?.result === 'undecided') return passed || reported.shadow === true
+  return reported?.result === 'allowed' || reported?.result === 'withheld'
 }
 
 function resultsOf({ charges: { unread }, enforced, shadows, result, shadowResults }: DecidedRequest): RuleResult[] {

@@ -58,7 +58,10 @@ export interface ChargeEvent {
   readonly rule: string
   /** The pseudonym that replaces the key, if the policy requires pseudonyms, otherwise a keyed hash. */
   readonly key: string
-  /** A shadow rule reports what it would have decided. */
+  /**
+   * Whether the rule let the request pass; if the store failed, whether the failure policy did. A shadow rule reports what it would have
+   * decided, and true if the store failed.
+   */
   readonly allowed: boolean
 }
 

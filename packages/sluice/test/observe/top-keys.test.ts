@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { topKeys } from '../../src/observe/top-keys.ts'
 import { bench, facts } from '../engine/bench.ts'
+import { failingStore } from '../remote-memory.ts'
 
 describe('top keys', () => {
   it('counts every key exactly while there is room', () => {
@@ -82,6 +83,19 @@ rules:
     expect(reported.toSorted()).toEqual(['seen 1 0', 'seen 3 2', 'user 1 0', 'user 3 1'])
     for (const { key } of top) expect(key).toMatch(/^[\da-f]{16}$/)
     expect(new Set(top.map(({ key }) => key)).size).toBe(4)
+  })
+
+  it.each([
+    ['allow', 0],
+    ['deny', 2],
+  ])('are refused only if the request is, when the store fails: %s', async (policy, refused) => {
+    const keys = topKeys()
+    const { engine } = bench(`failure: { policy: ${policy} }\n${RULES}`, { observers: [keys], store: failingStore() })
+    for (let turn = 0; turn < 2; turn += 1) await engine.decide(by('alice'))
+    expect(keys.top(9).map(({ rule, requests, refused: of }) => ({ rule, requests, refused: of }))).toEqual([
+      { rule: 'user', requests: 2, refused },
+      { rule: 'seen', requests: 2, refused: 0 },
+    ])
   })
 
   it('are those of the store where the policy requires pseudonyms', async () => {
