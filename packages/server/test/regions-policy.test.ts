@@ -54,6 +54,8 @@ describe('a policy with regions', () => {
   })
 
   it('gets a warning of check for what its mode does not offer or cannot divide, so that serve would not start', async () => {
+    const overridden = (mode: string): string =>
+      `${RULE.replace(' }]', `, mode: ${mode} }]`)}overrides: [{ rule: user, key: partner, algorithm: concurrency, limit: 1, hold: 1s }]\n`
     const SLOTS = 'rules: [{ name: jobs, key: [], algorithm: concurrency, limit: 4, hold: 1s }]\n'
     const bounded = (maxHolds: number): string => `reservations: { maxHolds: ${maxHolds} }\n`
     const warned = async (mode: string, more: string, rules = RULE): Promise<string> => {
@@ -66,6 +68,11 @@ describe('a policy with regions', () => {
     expect(await warned('fixed', bounded(1))).toContain(
       'reservations.maxHolds: the part of region eu, 500 of 1000 units, is at most 0.5 of 1',
     )
+    expect(await warned('counters', '', overridden('enforce'))).toContain(`overrides[0] of rule user: ${why}`)
+    expect(await warned('fixed', '', overridden('enforce'))).toContain(
+      'overrides[0] of rule user: the part of region eu, 500 of 1000 units',
+    )
+    expect(await warned('fixed', '', overridden('off'))).not.toContain('would not start')
     for (const mode of ['fixed', 'escrow']) expect(await warned(mode, bounded(4), SLOTS)).not.toContain('would not start')
   })
 

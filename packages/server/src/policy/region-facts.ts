@@ -74,7 +74,7 @@ export function regionsText({ regions, mode, cutoffMs }: RegionFacts): string {
  * Why `serve` would not start: a limit cannot be divided, or the mode does not run over the store.
  * @param url of the store
  */
-export function regionProblems({ regions: choice, reservations, rules }: Policy, url: string): string[] {
+export function regionProblems({ regions: choice, reservations, rules, overrides = [] }: Policy, url: string): string[] {
   if (choice === undefined) return []
   const { mode, cutoffMs, regions } = regionFacts(choice)
   const ofStore = regionStoreProblem(mode, url)
@@ -86,13 +86,17 @@ export function regionProblems({ regions: choice, reservations, rules }: Policy,
   )
   const limitsOf = ({ mode: ruleMode, tiers }: Policy['rules'][number]) => (ruleMode === 'off' ? [] : tiers.map(({ limit }) => limit))
   const named = rules.map((rule) => [`rule ${rule.name}`, limitsOf(rule)] as const)
+  const off = new Set(rules.flatMap(({ name, mode: ruleMode }) => (ruleMode === 'off' ? name : [])))
+  const overridden = overrides.map(
+    ({ rule, limit }, index) => [`overrides[${index}] of rule ${rule}`, off.has(rule) ? [] : [limit]] as const,
+  )
   const { maxHolds } = reservations ?? {}
   const bound = maxHolds === undefined ? [] : [['reservations.maxHolds', [concurrency({ limit: maxHolds, holdMs: 60_000 })]] as const]
-  const ofRules = [...named, ...bound].flatMap(([name, limits]) => {
+  const ofLimits = [...named, ...overridden, ...bound].flatMap(([name, limits]) => {
     const found = limits.flatMap((limit) => stores.flatMap((store) => problemOf(store, limit) ?? []))
     return found.length === 0 ? [] : [`${name}: ${found[0]}; serve would not start`]
   })
-  return ofStore === undefined ? ofRules : [`${ofStore}; serve would not start`, ...ofRules]
+  return ofStore === undefined ? ofLimits : [`${ofStore}; serve would not start`, ...ofLimits]
 }
 
 function problemOf({ capabilities }: Store, limit: AnyLimit): string | undefined {

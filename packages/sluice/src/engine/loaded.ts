@@ -71,11 +71,7 @@ export function* load(policy: Policy, { trustedProxies, onWarning, pseudonym, st
       requireDecidable(`rule ${rule.name}`, store, limit)
     }
   }
-  const overrides = new OverrideTable()
-  for (const override of policy.overrides ?? []) {
-    yield
-    overrides.add(override)
-  }
+  const overrides = yield* readOverrides(policy, rulesByName, store)
   const trust = trustedProxies ?? policy.trustedProxies
   return {
     policy,
@@ -88,6 +84,17 @@ export function* load(policy: Policy, { trustedProxies, onWarning, pseudonym, st
     pseudonym: policy.identifiers?.mode === 'hmac' ? validPseudonym(pseudonym) : undefined,
     bound: boundOf(policy, store),
   }
+}
+
+function* readOverrides({ overrides = [] }: Policy, rules: Loaded['rulesByName'], store: Store): Sliced<OverrideTable> {
+  const table = new OverrideTable()
+  for (const [index, override] of overrides.entries()) {
+    yield
+    const { rule, limit } = override
+    if (rules.get(rule)?.mode !== 'off') requireDecidable(`overrides[${index}] of rule ${rule}`, store, limit)
+    table.add(override)
+  }
+  return table
 }
 
 /** The state ids of the bound on open reservations begin with it. It differs from `RULE_SET`, because a rule may have the bound's name. */

@@ -30,4 +30,16 @@ describe.each(Object.entries(stores))('%s', (name, store) => {
     expect(() => engine.reload(policy('enforce'))).toThrow(expect.objectContaining({ code: 'NOT_SUPPORTED' }))
     expect(engine.policy.rules[0]?.mode).toBe('off')
   })
+
+  it('refuses a policy with an override of one, unless its rule is off', () => {
+    const policy = (mode: string) =>
+      parsePolicy(`version: 1
+rules: [{ name: user, key: ["header:x-user"], rate: 1/s, burst: 9, mode: ${mode} }]
+overrides: [{ rule: user, key: ada, rate: 2/s, burst: 9 }, { rule: user, key: partner, algorithm: fixed-window, limit: 5, window: 1m }]`)
+    const message = `overrides[1] of rule user is a fixed-window, which its store (${name}) cannot decide`
+    const refusal = expect.objectContaining({ code: 'NOT_SUPPORTED', message: expect.stringContaining(message) as string })
+    expect(() => createEngine({ policy: policy('enforce'), store })).toThrow(refusal)
+    const engine = createEngine({ policy: policy('off'), store })
+    expect(() => engine.reload(policy('shadow'))).toThrow(refusal)
+  })
 })

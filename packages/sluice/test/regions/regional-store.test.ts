@@ -128,6 +128,12 @@ describe('regionalStore', () => {
     ).toThrow('limit default: the part of region eu, 3 of 1000 units, cannot be represented exactly')
     const policy = parsePolicy('{ version: 1, rules: [{ name: login, key: [], algorithm: sliding-window-log, limit: 1, window: 1h }] }')
     expect(() => createEngine({ policy, store: store('eu', ['us']) })).toThrow('rule login: the part of region eu, 500 of 1000 units')
+    const overridden = parsePolicy(`version: 1
+rules: [{ name: user, key: ["header:x-user"], rate: 100/s, burst: 2000 }]
+overrides: [{ rule: user, key: partner, algorithm: concurrency, limit: 1, hold: 10s }]`)
+    expect(() => createEngine({ policy: overridden, store: store('eu', ['us']) })).toThrow(
+      'overrides[0] of rule user: the part of region eu, 500 of 1000 units',
+    )
     const ramp = fixedWindow({ limit: '99999.999999', window: '2d', ramp: '99999999999us' })
     const third = regionalStore({ store: memoryStore(), self: 'eu', weights: { eu: 333 } })
     expect(() => createLimiter({ limit: ramp, store: third })).toThrow('333 of 1000 units, cannot be represented exactly')
