@@ -79,7 +79,7 @@ export interface Engine extends AsyncDisposable, DecideVerbs, KeyVerbs, KeyOverr
   readonly headers: HeaderChoice
   /**
    * Overrides the limit of one key of a rule from the next decision on, also after a reload. The override takes precedence over the policy
-   * file. The key keeps its remaining tokens, up to the new limit.
+   * file. The key keeps its remaining tokens, up to the new limit. `maxOvergrant` and `boundOf` do not take these overrides into account.
    * @throws LimiterError INVALID_OPTIONS for invalid fields, such as an `until` in the past, and for too many overrides
    */
   override(fields: OverrideFields): Override

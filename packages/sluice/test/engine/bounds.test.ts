@@ -11,6 +11,8 @@ import { remoteMemory } from '../remote-memory.ts'
 
 const policy = (rule: string, more = ''): Policy =>
   parsePolicy(`version: 1\n${more}\nrules: [{ name: a, key: [], rate: 10/s, burst: 20, ${rule} }]\n`)
+const ONE_SECOND = 'failure: { processes: 1, outage: 1s }'
+const LARGE = 'overrides: [{ rule: a, key: [], rate: 1/s, burst: 500 }]'
 const only = ({ rules: [rule] }: Policy): Rule => rule as Rule
 
 describe('how far a rule can go over its limit', () => {
@@ -70,9 +72,33 @@ describe('how far a rule can go over its limit', () => {
   })
 
   it.each([
+    ['a larger one', 'rule: a, key: [], rate: 1/s, burst: 500', 501, ', for the limit of an override'],
+    ['a smaller one', 'rule: a, key: [], rate: 1/s, burst: 2', 30, '1000 ms'],
+    ['one that has ended', 'rule: a, key: [], rate: 1/s, burst: 500, until: 2020-01-01T00:00:00Z', 501, 'override'],
+    ['one of another rule', 'rule: b, key: x, rate: 1/s, burst: 500', 30, '1000 ms'],
+  ])('counts an override of the policy as a limit of its rule: %s', (_what, override, storeDown, end) => {
+    const read = parsePolicy(`version: 1
+failure: { policy: local, processes: 1, outage: 1s }
+rules: [{ name: a, key: [], rate: 10/s, burst: 20 }, { name: b, key: ["header:x"], rate: 10/s, burst: 20 }]
+overrides: [{ rule: b, key: y, rate: 1/s, burst: 1 }, { ${override} }]`)
+    const bound = read.boundOf(read.rules[0] as Rule, 'shared')
+    expect(bound.storeDown).toBe(storeDown)
+    expect(bound.text.endsWith(end)).toBe(true)
+  })
+
+  it('does not count overrides that were set at run time', () => {
+    const rule = 'maxOvergrant: 30, onStoreFailure: local'
+    const engine = createEngine({ policy: policy(rule, ONE_SECOND), store: remoteMemory() })
+    engine.override({ rule: 'a', key: [], rate: '1/s', burst: 500 })
+    engine.reload(policy(rule, ONE_SECOND))
+    expect(engine.policy.boundOf(only(engine.policy), 'shared').storeDown).toBe(30)
+  })
+
+  it.each([
     ['onStoreFailure: allow, maxOvergrant: 100', 'store: "memory:"', '3:70: rules[0].maxOvergrant is 100 is below'],
     ['onStoreFailure: local, maxOvergrant: 0', 'store: redis://h', 'its bound on this store, unbounded'],
     ['sample: 2, maxOvergrant: 0', 'store: "memory:"', 'a matter of chance'],
+    ['onStoreFailure: local, maxOvergrant: 30', `${ONE_SECOND}\nstore: redis://h\n${LARGE}`, 'its bound on this store, 501'],
   ])('above the budget of %s with %s it is refused when the policy is read', (rule, store, message) => {
     expect(() => policy(rule, store)).toThrow(message.slice(message.indexOf('rules')))
   })
@@ -97,32 +123,43 @@ describe('how far a rule can go over its limit', () => {
     expect(() => createEngine({ policy: policy('maxOvergrant: 0, onStoreFailure: local'), store: remote, clock })).toThrow(
       /is below its bound/,
     )
+    const within = policy('maxOvergrant: 30, onStoreFailure: local', ONE_SECOND)
+    const away = createEngine({ policy: within, store: remote, clock })
+    expect(() => away.reload(policy('maxOvergrant: 30, onStoreFailure: local', `${ONE_SECOND}\n${LARGE}`))).toThrow(
+      'maxOvergrant of rule a is 30 is below its bound on this store, 501',
+    )
   })
 
-  it('is what really passes when the store goes away and comes back: a local fallback begins with a full bucket', async () => {
-    const clock = manualClock()
-    const shared = memoryStore({ clock })
-    let away = false
-    const remote = remoteMemory(shared, {
-      decide: (groups, options) => (away ? Promise.reject(new StoreFailure('connection', 'no', 'away')) : shared.decide(groups, options)),
-    })
-    const read = policy('onStoreFailure: local', 'failure: { processes: 2, outage: 10s }')
-    const processes = [0, 1].map(() => createEngine({ policy: read, store: remote, clock }))
-    let admitted = 0
-    const drain = async (): Promise<void> => {
-      for (const engine of processes) while ((await engine.decide(facts())).allowed) admitted += 1
-    }
-    await drain()
-    away = true
-    for (let second = 0; second <= 10; second += 1) {
+  it.each([
+    ['the limit of the rule', '', 20, 10],
+    ['an override', 'overrides: [{ rule: a, key: [], rate: 50/s, burst: 100 }]', 100, 50],
+  ])(
+    'is what really passes when the store fails and recovers, because a local fallback begins full: %s',
+    async (_of, more, burst, rate) => {
+      const clock = manualClock()
+      const shared = memoryStore({ clock })
+      let away = false
+      const remote = remoteMemory(shared, {
+        decide: (groups, options) => (away ? Promise.reject(new StoreFailure('connection', 'no', 'away')) : shared.decide(groups, options)),
+      })
+      const read = policy('onStoreFailure: local', `failure: { processes: 2, outage: 10s }\n${more}`)
+      const processes = [0, 1].map(() => createEngine({ policy: read, store: remote, clock }))
+      let admitted = 0
+      const drain = async (): Promise<void> => {
+        for (const engine of processes) while ((await engine.decide(facts())).allowed) admitted += 1
+      }
       await drain()
-      if (second < 10) clock.advance(1_000)
-    }
-    away = false
-    await drain()
-    const limit = 20 + 10 * 10
-    const bound = read.boundOf(only(read), 'shared').storeDown
-    expect(admitted - limit).toBeLessThanOrEqual(bound)
-    expect(admitted - limit).toBe(bound)
-  })
+      away = true
+      for (let second = 0; second <= 10; second += 1) {
+        await drain()
+        if (second < 10) clock.advance(1_000)
+      }
+      away = false
+      await drain()
+      const limit = burst + rate * 10
+      const bound = read.boundOf(only(read), 'shared').storeDown
+      expect(admitted - limit).toBeLessThanOrEqual(bound)
+      expect(admitted - limit).toBe(bound)
+    },
+  )
 })

@@ -96,6 +96,11 @@ describe('the regions of a policy', () => {
     expect(overBudget(exact, exact.rules[0] as Rule, 'process')).toBe(undefined)
     const smaller = policy(', cutoff: 3s', '159')
     expect(overBudget(smaller, smaller.rules[0] as Rule, 'process')).toContain('159 is below its bound on this store, 160')
+    const wide = policy(', cutoff: 3s }\noverrides: [{ rule: a, key: [], rate: 1/s, burst: 100 }]\n#', 'unbounded')
+    expect(wide.boundOf(wide.rules[0] as Rule, 'process')).toMatchObject({
+      running: 206,
+      text: expect.stringContaining('a cutoff of 3000 ms, for the limit of an override,'),
+    })
     const open = policy('', 'unbounded')
     expect(open.boundOf(open.rules[0] as Rule, 'process')).toMatchObject({ running: Infinity, text: expect.stringContaining('unbounded') })
     const window = parsePolicy(

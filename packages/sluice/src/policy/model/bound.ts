@@ -1,13 +1,13 @@
-import type { Envelope } from '../../algorithms/algorithm.ts'
+import type { AnyLimit, Envelope } from '../../algorithms/algorithm.ts'
 import { MICRO } from '../../algorithms/decimal.ts'
 import { MICROS_PER_MS } from '../../time/micros.ts'
 import type { RegionChoice } from './region-choice.ts'
-import type { FailureChoice, Rule } from './rule.ts'
+import type { FailureChoice, Override, Rule } from './rule.ts'
 
 /** `process`: the store is in this process. `shared`: several processes call it. */
 export type StoreKind = 'process' | 'shared'
 
-/** The most tokens a rule may admit above its limit over any interval; Infinity: no bound. */
+/** The most tokens a rule may admit of one key above its limit over any interval; Infinity: no bound. */
 export interface Bound {
   /** Tokens above the limit while the store decides. */
   readonly running: number
@@ -20,6 +20,8 @@ export interface Bound {
 interface Bounding {
   readonly failure: FailureChoice
   readonly regions?: RegionChoice
+  /** Each counts as a further limit of its rule, also if it has ended. */
+  readonly overrides?: readonly Override[]
 }
 
 /**
@@ -28,14 +30,14 @@ interface Bounding {
  * With `onStoreFailure` `local`, each of n processes starts an outage of length T with a full bucket (burst B, rate r). So they grant at
  * most n (B + r T). The store's bucket refills meanwhile, but only up to B. It loses at least max(0, r T - B) tokens, which are subtracted.
  */
-export function boundOf({ failure, regions }: Bounding, rule: Rule, kind: StoreKind): Bound {
+export function boundOf({ failure, regions, overrides }: Bounding, rule: Rule, kind: StoreKind): Bound {
   const { processes, outageMs } = failure
   if (rule.sample !== undefined) {
     const text = `one request in ${rule.sample} is counted: what the others take is a matter of chance`
     return { running: Infinity, storeDown: Infinity, text }
   }
   const over = regions === undefined ? '' : 'over all regions together '
-  const running = regions?.mode === 'counters' ? countersBound(regions, rule) : { most: 0, text: '0' }
+  const running = regions?.mode === 'counters' ? countersBound(regions, rule, overrides) : { most: 0, text: '0' }
   const down = (storeDown: number, then: string): Bound => {
     return { running: running.most, storeDown, text: `${over}${running.text} while the store decides, ${then}` }
   }
@@ -47,11 +49,41 @@ export function boundOf({ failure, regions }: Bounding, rule: Rule, kind: StoreK
       Infinity,
       'n (B + r T) while it does not, for n processes and an outage of T: unbounded unless failure.processes and failure.outage say them',
     )
-  const envelopes = rule.tiers.map(({ limit }) => limit.algorithm.envelope(limit.plan))
   const moves = regions?.mode === 'escrow'
-  const worst = Math.max(0, ...envelopes.map((envelope) => fallbackBound(envelope, processes, outageMs, moves)))
+  const { most, of } = largest(rule, overrides, ({ algorithm, plan }) =>
+    fallbackBound(algorithm.envelope(plan), processes, outageMs, moves),
+  )
   const each = regions === undefined ? '' : ' in each region'
-  return down(worst, `${worst} while it does not, for at most ${processes} processes${each} and ${outageMs} ms`)
+  return down(most, `${most} while it does not, for at most ${processes} processes${each} and ${outageMs} ms${of}`)
+}
+
+/** @param bound of one limit */
+function largest(
+  { name, tiers }: Rule,
+  overrides: readonly Override[] | undefined,
+  bound: (limit: AnyLimit) => number,
+): { readonly most: number; readonly of: string } {
+  const most = (limits: readonly AnyLimit[]): number => limits.reduce((worst, limit) => Math.max(worst, bound(limit)), 0)
+  const [ofTiers, ofOverrides] = [most(tiers.map(({ limit }) => limit)), most(overridden(overrides, name))]
+  return ofOverrides > ofTiers ? { most: ofOverrides, of: ', for the limit of an override' } : { most: ofTiers, of: '' }
+}
+
+const limitsByRule = new WeakMap<readonly Override[], ReadonlyMap<string, readonly AnyLimit[]>>()
+
+/** Groups the overrides only once, because there may be thousands of them and of rules. */
+function overridden(overrides: readonly Override[] | undefined, name: string): readonly AnyLimit[] {
+  if (overrides === undefined) return []
+  let byRule = limitsByRule.get(overrides)
+  if (byRule === undefined) {
+    const made = new Map<string, AnyLimit[]>()
+    for (const { rule, limit } of overrides) {
+      const limits = made.get(rule)
+      if (limits === undefined) made.set(rule, [limit])
+      else limits.push(limit)
+    }
+    limitsByRule.set(overrides, (byRule = made))
+  }
+  return byRule.get(name) ?? []
 }
 
 /**
@@ -61,10 +93,11 @@ export function boundOf({ failure, regions }: Bounding, rule: Rule, kind: StoreK
  */
 function countersBound(
   { cutoffMs, self, peers, weights }: RegionChoice,
-  { tiers }: Rule,
+  rule: Rule,
+  overrides: readonly Override[] | undefined,
 ): { readonly most: number; readonly text: string } {
-  const buckets = tiers.filter(({ limit }) => limit.algorithm.tag === 'tb').map(({ limit }) => limit.algorithm.envelope(limit.plan))
-  if (buckets.length === 0) return { most: 0, text: '0' }
+  const limits = [...rule.tiers.map(({ limit }) => limit), ...overridden(overrides, rule.name)]
+  if (!limits.some(isBucket)) return { most: 0, text: '0' }
   const regions = new Set([...(self === undefined ? [] : [self]), ...peers.map(({ name }) => name), ...Object.keys(weights ?? {})]).size
   if (regions < 2) return { most: 0, text: '0' }
   if (cutoffMs === undefined)
@@ -72,9 +105,16 @@ function countersBound(
       most: Infinity,
       text: `(N - 1) (B + r D), for ${regions} regions that know each other's calls within D: unbounded without regions.cutoff`,
     }
-  const each = buckets.map(({ n, m, burst }) => burst + Math.ceil((n * cutoffMs * MICROS_PER_MS) / m))
-  const most = Math.ceil(((regions - 1) * Math.max(...each)) / MICRO)
-  return { most, text: `${most}, which is (N - 1) (B + r S) for ${regions} regions and a cutoff of ${cutoffMs} ms,` }
+  const { most, of } = largest(rule, overrides, (limit) => {
+    if (!isBucket(limit)) return 0
+    const { n, m, burst } = limit.algorithm.envelope(limit.plan)
+    return Math.ceil(((regions - 1) * (burst + Math.ceil((n * cutoffMs * MICROS_PER_MS) / m))) / MICRO)
+  })
+  return { most, text: `${most}, which is (N - 1) (B + r S) for ${regions} regions and a cutoff of ${cutoffMs} ms${of},` }
+}
+
+function isBucket({ algorithm }: AnyLimit): boolean {
+  return algorithm.tag === 'tb'
 }
 
 /** @param moves whether other regions may use the tokens that the failed store does not grant, so that none are lost */

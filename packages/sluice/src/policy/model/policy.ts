@@ -44,7 +44,8 @@ export interface Policy {
   /** Hash of the policy's text: 16 hexadecimal digits. */
   readonly hash: string
   /**
-   * Tokens by which a rule may exceed its limit, over all regions.
+   * Tokens by which a rule may exceed its limit, over all regions. It is the largest bound of the rule's tiers and of its overrides in the
+   * policy, also ended ones. Overrides set at run time are in no bound.
    * @throws LimiterError INVALID_OPTIONS for an invalid rule or kind
    */
   boundOf(rule: Rule, kind: StoreKind): Bound
