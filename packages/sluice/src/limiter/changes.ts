@@ -57,7 +57,8 @@ export function createChanges(
       await change([{ kind: 'block', id: firstOf(key), micros }])
     },
     async unblock(key) {
-      await change([{ kind: 'unblock', id: firstOf(key) }])
+      // Another version of the program, with other limits or another order of them, may have blocked another state.
+      await change(groupOf(key).calls.map(({ id }) => ({ kind: 'unblock', id })))
     },
     async reset(key) {
       // Holders of slots are still at work.

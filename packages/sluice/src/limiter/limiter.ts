@@ -76,7 +76,7 @@ export interface Limiter extends AsyncDisposable, Reserving {
   release(key: string, hold: string, options?: WaitOptions): Promise<void>
   /** Denies the key for this long, whatever its limits have left. */
   block(key: string, duration: string | number): Promise<void>
-  /** Lifts the block of a key. */
+  /** Lifts the block of a key, whichever of its limits has it. */
   unblock(key: string): Promise<void>
   /** Makes the limits of the key full. A block stays, and so do held slots. */
   reset(key: string): Promise<void>

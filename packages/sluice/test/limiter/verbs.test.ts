@@ -121,6 +121,16 @@ describe('block', () => {
     await limiter.unblock('never blocked')
   })
 
+  it('is lifted from whichever limit has it, as after a deploy that lists another limit first', async () => {
+    const store = memoryStore()
+    const [minute, second] = [tokenBucket({ rate: '100/min', burst: 100 }), tokenBucket({ rate: '10/s', burst: 10 })]
+    await createLimiter({ name: 'api', limits: { minute }, store }).block('k', '1d')
+    const deployed = createLimiter({ name: 'api', limits: { second, minute }, store })
+    expect(await deployed.check('k')).toMatchObject({ reason: 'blocked' })
+    await deployed.unblock('k')
+    expect(await deployed.check('k')).toMatchObject({ outcome: 'allowed' })
+  })
+
   it('waits for the longer of block and limit, and a cost above the capacity stays impossible', async () => {
     const { limiter } = limiterOf()
     await limiter.check('k', { cost: 10 })
