@@ -126,11 +126,17 @@ function refuseAborted({ name }: Store, { signal }: CallOptions): void {
   if (signal?.aborted === true) throw new StoreFailure('aborted', 'no', `${name}: aborted by the caller`)
 }
 
+/** A store may ignore the signal. The caller has left all the same. */
+function lateFailure({ name }: Store, signal: AbortSignal | undefined): StoreFailure {
+  if (signal?.aborted === true) return new StoreFailure('aborted', 'unknown', `${name}: aborted by the caller`)
+  return new StoreFailure('timeout', 'unknown', `${name}: no answer by the deadline`)
+}
+
 type Timed = ReturnType<typeof createTimed>
 
 function createTimed(store: Store, clock: Time) {
   const deadlines = createDeadlines(clock)
-  return <T>({ deadline, stretch }: CallOptions, call: Promise<T>): Promise<T> => {
+  return <T>({ deadline, stretch, signal }: CallOptions, call: Promise<T>): Promise<T> => {
     if (deadline === undefined) return call
     // The timer of `latest` is started when `deadline` has passed: most answers come earlier, and would need only one timer.
     const latest = stretch === true ? Math.max(deadline, clock.monotonic() + STRETCHED_MS) : deadline
@@ -138,7 +144,7 @@ function createTimed(store: Store, clock: Time) {
       // One function for all steps: each further one would cost every call as much as a promise.
       let due = deadline
       const next = (): void => {
-        if (due === LATE) return reject(new StoreFailure('timeout', 'unknown', `${store.name}: no answer by the deadline`))
+        if (due === LATE) return reject(lateFailure(store, signal))
         const isLast = due >= latest
         const at = isLast ? clock.monotonic() + LAST_MS : latest + GRACE_MS
         due = isLast ? LATE : latest

@@ -80,7 +80,8 @@ export function onFailure(
   options: DecideOptions,
 ): Resolved | Promise<Resolved> {
   if (onFull !== undefined) return undecided(onFull === 'allow', failure, 'store')
-  if (policy !== 'local' || local === undefined || failure.kind === 'aborted') return undecided(policy === 'allow', failure)
+  const isAborted = failure.kind === 'aborted' || options.signal?.aborted === true
+  if (policy !== 'local' || local === undefined || isAborted) return undecided(policy === 'allow', failure)
   const verdict = options.charge === false ? undefined : local.decideNow?.(group)
   if (verdict !== undefined) return locally(verdict, failure, local.store)
   return local.decide([group], options).then(([one]) => locally(one as GroupVerdict, failure, local.store))

@@ -125,6 +125,18 @@ describe('R14: a store that never settles does not hang its callers', () => {
     expect(await call).toMatchObject({ outcome: 'undecided', allowed: false, degraded: TIMEOUT })
   })
 
+  it('a call whose caller has left ends as aborted, and the local fallback is not charged', async () => {
+    const clock = manualClock()
+    const local = memoryStore({ clock })
+    const limiter = createLimiter({ limit, store: silent(), clock, onStoreFailure: local })
+    const controller = new AbortController()
+    const call = limiter.check('k', { deadlineMs: 20, signal: controller.signal })
+    controller.abort()
+    const decision = await settlesAfter(clock, 23, call)
+    expect(decision).toMatchObject({ outcome: 'undecided', allowed: false, degraded: { kind: 'aborted', executed: 'unknown' } })
+    expect(local.size).toBe(0)
+  })
+
   it('drops a late answer', async () => {
     const clock = manualClock()
     const memory = memoryStore({ clock })

@@ -73,6 +73,16 @@ describe('a group that the store did not decide', () => {
     const [local, aborted] = [memoryStore(), new StoreFailure('aborted', 'unknown', 'left')]
     const [resolved] = await resolve(switchable(aborted).store, 'local', local, [group('k')])
     expect(resolved).toMatchObject({ outcome: 'undecided', allowed: false, degraded: aborted })
+    // A store that ignores the signal fails for another reason.
+    const controller = new AbortController()
+    const deaf = remoteMemory(memoryStore(), {
+      decide: async () => {
+        controller.abort()
+        throw failure
+      },
+    })
+    const [failed] = await resolve(deaf, 'local', local, [group('k')], { signal: controller.signal })
+    expect(failed).toMatchObject({ outcome: 'undecided', allowed: false, degraded: failure })
     expect(local.size).toBe(0)
   })
 
