@@ -3,7 +3,7 @@ import type { Micros } from '../../time/micros.ts'
 import { type Call, type Decided, type GroupVerdict, verdictOf } from '../store.ts'
 import { cellOf } from './overflow.ts'
 import type { Room } from './room.ts'
-import { type DryRun, isNew, keep, nameOf, read, type Slot, slotted } from './slots.ts'
+import { type DryRun, isNew, keep, read, type Slot, slotted } from './slots.ts'
 
 /**
  * What happens to a call of a new key when the store is full. With `shared`, such keys of a limit share 1,024 overflow states, which start
@@ -44,7 +44,7 @@ export function decideGroup(room: Room, calls: readonly Call[], now: Micros, onF
   /** @param share whether overflow states decide for keys without a state of their own */
   const decide = (share: boolean): Decided | undefined => {
     const shared = slots.map((slot) => isNew(slot, dryRun) && (share || room.overflow.trace(slot.id.scope.text, slot.lo) !== undefined))
-    const states = slots.map((slot) => dryRun?.states.get(nameOf(slot)) ?? read(room, slot, share, now))
+    const states = slots.map((slot) => read(room, slot, share, now, dryRun))
     const charges = share ? together(groupCalls, slots, shared, blocks) : groupCalls
     const result = applyGroup(states, charges, now, blocks, dryRun !== undefined)
     const own = share ? result.writes.filter(({ slot }) => shared[slot] !== true) : result.writes

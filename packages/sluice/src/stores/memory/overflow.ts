@@ -15,12 +15,15 @@ export function cellOf(lo: number): number {
 export class Overflow {
   readonly #states = new Map<string, unknown[]>()
 
-  /** A new overflow state starts without tokens, so that a flood of new keys gets no burst. */
-  read(scope: string, lo: number, limit: AnyLimit, now: Micros, phase: number): unknown {
+  /**
+   * A new overflow state starts without tokens, so that a flood of new keys gets no burst.
+   * @param isPeek a new state is not kept: it would refill from now on
+   */
+  read(scope: string, lo: number, limit: AnyLimit, now: Micros, phase: number, isPeek: boolean): unknown {
     const known = this.trace(scope, lo)
     if (known !== undefined) return known
     const empty = limit.algorithm.adjust(limit.plan, undefined, now, -Math.round(limit.capacity * MICRO), phase)
-    this.write(scope, lo, empty)
+    if (!isPeek) this.write(scope, lo, empty)
     return empty
   }
 

@@ -51,11 +51,13 @@ export function isNew(slot: Slot, dryRun?: DryRun): boolean {
  * room.
  * @param share whether there is no room for a row, so that the overflow state itself decides
  */
-export function read(room: Room, slot: Slot, share: boolean, now: Micros): unknown {
+export function read(room: Room, slot: Slot, share: boolean, now: Micros, dryRun?: DryRun): unknown {
+  const planned = dryRun?.states.get(nameOf(slot))
+  if (planned !== undefined) return planned
   const { known, lo, limit, id, phase } = slot
   const row = rowOf(slot)
   if (row !== -1) return known.states.read(row, limit.algorithm.step().next)
-  return share ? room.overflow.read(id.scope.text, lo, limit, now, phase) : room.overflow.trace(id.scope.text, lo)
+  return share ? room.overflow.read(id.scope.text, lo, limit, now, phase, dryRun !== undefined) : room.overflow.trace(id.scope.text, lo)
 }
 
 type Writes = GroupResult['writes']

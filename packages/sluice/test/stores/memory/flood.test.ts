@@ -26,6 +26,19 @@ describe('a flood of a hundred times as many keys as there is room for', () => {
     expect(await limiter.check('second')).toMatchObject({ outcome: 'denied', reason: 'overflow' })
   })
 
+  it('is not prepared for by peeks: a key that was only peeked at has no tokens later', async () => {
+    const clock = manualClock()
+    const store = memoryStore({ maxKeys: 1, onFull: 'shared', clock })
+    const limiter = createLimiter({ limit: tokenBucket({ rate: '1/s', burst: 10 }), store, clock })
+    await limiter.check('first', { cost: 10 })
+    expect(await limiter.peek('second')).toMatchObject({ outcome: 'denied', reason: 'overflow', retryAfterMs: 1_000 })
+    clock.advance(5_000)
+    expect(await limiter.check('second')).toMatchObject({ outcome: 'denied', reason: 'overflow', retryAfterMs: 1_000 })
+    clock.advance(1_000)
+    expect(await limiter.peek('second')).toMatchObject({ outcome: 'allowed' })
+    expect(await limiter.check('second')).toMatchObject({ outcome: 'allowed' })
+  })
+
   it('gives a key that gets a place what its shared state left it: no second burst, nothing before its time', async () => {
     const clock = manualClock()
     const store = memoryStore({ maxKeys: 1, onFull: 'shared', clock })
