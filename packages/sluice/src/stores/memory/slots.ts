@@ -66,13 +66,13 @@ type Writes = GroupResult['writes']
 export function keep(room: Room, slots: readonly Slot[], writes: Writes, now: Micros, dryRun?: DryRun): boolean {
   const at = (slot: number): Slot => slots[slot] as Slot
   const added = (): number => writes.filter(({ slot }) => isNew(at(slot), dryRun)).length
+  const fit = (): boolean => writes.every(({ slot, state }) => at(slot).known.states.fits(rowOf(at(slot)), state))
   if (dryRun !== undefined) {
-    if (!room.makeRoom(dryRun.dropAt, () => dryRun.added + added())) return false
+    if (!room.makeRoom(dryRun.dropAt, () => dryRun.added + added(), fit)) return false
     dryRun.added += added()
     for (const { slot, state } of writes) dryRun.states.set(nameOf(at(slot)), state)
     return true
   }
-  const fit = (): boolean => writes.every(({ slot, state }) => at(slot).known.states.fits(rowOf(at(slot)), state))
   if (!room.makeRoom(now, added, fit)) return false
   for (const { slot, limit, state } of writes) {
     const { known, lo, hi } = at(slot)

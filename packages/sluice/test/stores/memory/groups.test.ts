@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createLimiter, memoryStore, slidingWindowLog, tokenBucket } from '../../../src/index.ts'
+import { holdRecord, RECORD_COST } from '../../../src/algorithms/hold-record.ts'
+import { concurrency, createLimiter, memoryStore, slidingWindowLog, tokenBucket } from '../../../src/index.ts'
 import { manualClock } from '../../../src/time/manual.ts'
 
 const clock = manualClock()
@@ -32,6 +33,30 @@ describe('groups of the memory store', () => {
       expect(verdicts[3]).toEqual(full)
     }
     expect(store.decideNow({ calls: [call('c')] })).toEqual(full)
+  })
+
+  it.each([
+    ['entries of logs', slidingWindowLog({ limit: 10, window: '1h' }), 64],
+    ['slots', concurrency({ limit: 10, holdMs: 60_000 }), 200],
+  ])('peeked at find no more bytes for %s than there are', async (_, limited, maxBytes) => {
+    const limiter = createLimiter({ limit: limited, store: memoryStore({ maxBytes, clock }), clock })
+    const outcomes: string[] = []
+    for (const key of ['a', 'b', 'c', 'd', 'e', 'f']) {
+      const { outcome, degraded } = await limiter.peek(key)
+      expect(await limiter.check(key)).toMatchObject(degraded === undefined ? { outcome } : { outcome, degraded })
+      outcomes.push(outcome)
+    }
+    expect(new Set(outcomes)).toEqual(new Set(['allowed', 'undecided']))
+  })
+
+  it('peeked at with the record of a hold find no more room for records than there is', async () => {
+    const store = memoryStore({ maxHolds: 1, clock })
+    const record = holdRecord({ micros: 60_000_000, final: false, parts: [] })
+    for (const key of ['a', 'b']) {
+      const group = { calls: [call(key), { id: { scope: { text: 'h:' }, key }, limit: record, cost: RECORD_COST, phase: 0 }] }
+      const expected = key === 'a' ? { outcome: 'allowed' } : { failure: { kind: 'memory' } }
+      for (const charge of [false, true]) expect(await store.decide([group], { charge })).toMatchObject([expected])
+    }
   })
 
   it('of two limits that overflow keep the shared states of both', () => {
