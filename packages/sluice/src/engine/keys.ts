@@ -13,7 +13,7 @@ import type { Rule } from '../policy/model/rule.ts'
 import type { CallGroup, CallOptions, Change, Decided, Verdict } from '../stores/store.ts'
 import { parsePeriod } from '../time/duration.ts'
 import { toMillis } from '../time/micros.ts'
-import { charge, type ChargeContext, namedOf, type RuleCharge, valuesOf } from './rule-charge.ts'
+import { charge, type ChargeContext, idsOf, namedOf, type RuleCharge, valuesOf } from './rule-charge.ts'
 
 /** A key that an operator inspects or changes. */
 export interface KeyTarget {
@@ -46,8 +46,9 @@ export interface KeyVerbs {
   /** Resets a key to unused, except blocks and held slots. Rejects with the StoreFailure if the store fails. */
   resetKey(target: KeyTarget, options?: WaitOptions): Promise<void>
   /**
-   * Denies a key for this long; null lifts the block. Rejects with a LimiterError NOT_SUPPORTED if the store has no blocks, and with the
-   * StoreFailure if it fails.
+   * Denies a key for this long; null lifts the block. It holds also if an override or a later policy counts the key by another algorithm:
+   * for each tier the store keeps one block for each of the five algorithms. Rejects with a LimiterError NOT_SUPPORTED if the store has no
+   * blocks, and with the StoreFailure if it fails.
    */
   blockKey(target: KeyTarget, duration: string | number | null, options?: WaitOptions): Promise<void>
 }
@@ -61,7 +62,7 @@ export interface KeyPolicy {
 type TimingOf = (options?: WaitOptions) => CallOptions
 
 export function keyVerbs(caller: StoreCaller, current: () => KeyPolicy, timing: TimingOf): KeyVerbs {
-  const change = async (target: KeyTarget, options: CallOptions, changeOf: (one: KeyCharge) => Change | []) => {
+  const change = async (target: KeyTarget, options: CallOptions, changeOf: (one: KeyCharge) => Change | readonly Change[]) => {
     const changes = keyCharges(current(), target).flatMap(changeOf)
     for (const { kind } of changes) requireChange('engine', caller.store, kind)
     await caller.change(changes, options)
@@ -85,7 +86,9 @@ export function keyVerbs(caller: StoreCaller, current: () => KeyPolicy, timing: 
     async blockKey(target, duration, options) {
       const timed = timing(options)
       const micros = duration === null ? null : parsePeriod(duration, 'duration: ')
-      await change(target, timed, ({ call: { id } }) => (micros === null ? { kind: 'unblock', id } : { kind: 'block', id, micros }))
+      await change(target, timed, (one) =>
+        idsOf(one).map((id): Change => (micros === null ? { kind: 'unblock', id } : { kind: 'block', id, micros })),
+      )
     },
   }
 }

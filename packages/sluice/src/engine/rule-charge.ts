@@ -1,4 +1,4 @@
-import type { AnyLimit, MicroTokens } from '../algorithms/algorithm.ts'
+import type { AlgorithmTag, AnyLimit, MicroTokens } from '../algorithms/algorithm.ts'
 import { MICRO, microCost } from '../algorithms/decimal.ts'
 import { canonicalValue } from '../identity/source.ts'
 import type { Request } from '../identity/request.ts'
@@ -6,7 +6,7 @@ import type { NamedLimit } from '../limiter/decision-of.ts'
 import { phaseOf } from '../limiter/phase.ts'
 import { composeKey, scopeOf } from '../keys/encode.ts'
 import { keyOf, type KeyPart, type KeyValues, type Rule, type Tier, tierOf } from '../policy/model/rule.ts'
-import type { Call, FailurePolicy, Scope } from '../stores/store.ts'
+import type { Call, FailurePolicy, Scope, StateId } from '../stores/store.ts'
 import { NOBODY, type Pseudonym } from './loaded.ts'
 
 /** The state ids of every policy begin with it. It is constant, so that a changed policy finds the states of the previous one. */
@@ -58,7 +58,7 @@ export function timesSample(counted: RuleCharge, sample: number): RuleCharge {
 
 export function charge(rule: Rule, tier: Tier, values: KeyValues, cost: MicroTokens, context: ChargeContext): RuleCharge {
   const limit = context.override(rule, values) ?? tier.limit
-  const scope = scopeOfTier(rule, tier, limit)
+  const scope = scopeOfTier(rule, tier, limit.algorithm.tag)
   const { pseudonym } = context
   const key = composeKey(pseudonym === undefined ? values : pseudonyms(rule.key.flat(), values, pseudonym))
   return { rule, tier, values, call: { id: { scope, key }, limit, cost, phase: phaseOf(limit, key) } }
@@ -77,6 +77,15 @@ export function namedOf({ rule: { name }, tier, call: { limit } }: RuleCharge): 
   return tier.windowMs === undefined || limit !== tier.limit ? { name, limit } : { name, limit, windowMs: tier.windowMs }
 }
 
+/** The states that the key has under each algorithm, first under the one in force. Overrides and later policies may use another. */
+export function idsOf({ rule, tier, call: { id, limit } }: RuleCharge): StateId[] {
+  const others = TAGS.filter((tag) => tag !== limit.algorithm.tag)
+  return [id, ...others.map((tag) => ({ scope: scopeOfTier(rule, tier, tag), key: id.key }))]
+}
+
+const EVERY_TAG: Readonly<Record<AlgorithmTag, true>> = { tb: true, fw: true, sc: true, sl: true, cc: true }
+const TAGS = Object.keys(EVERY_TAG) as readonly AlgorithmTag[]
+
 /** By algorithm: an override may use another than the tier. */
 const scopes = new WeakMap<Tier, Map<string, Scope>>()
 
@@ -84,7 +93,7 @@ const scopes = new WeakMap<Tier, Map<string, Scope>>()
  * Stores compare scopes by identity, so each scope is made once. No rule's name contains `#`. An override with the tier's algorithm uses
  * the tier's states.
  */
-function scopeOfTier(rule: Rule, tier: Tier, { algorithm: { tag } }: AnyLimit): Scope {
+function scopeOfTier(rule: Rule, tier: Tier, tag: AlgorithmTag): Scope {
   let ofTier = scopes.get(tier)
   if (ofTier === undefined) scopes.set(tier, (ofTier = new Map<string, Scope>()))
   let scope = ofTier.get(tag)

@@ -94,6 +94,31 @@ describe('a key, for an operator', () => {
     expect(await engine.decide(by('a'))).toMatchObject({ outcome: 'allowed' })
   })
 
+  it.each([
+    { rate: '5/s', burst: 5 },
+    { algorithm: 'fixed-window', limit: 5, window: '1h' },
+    { algorithm: 'sliding-window-counter', limit: 5, window: '1h' },
+    { algorithm: 'sliding-window-log', limit: 5, window: '1h' },
+    { algorithm: 'concurrency', limit: 5, hold: '1m' },
+  ])('is blocked and unblocked whichever algorithm counts it: $algorithm', async (limit) => {
+    const { engine, clock } = bench(RULES)
+    const reasonOf = async () => (await engine.peek(by('a'))).reason
+    const blocks = async () => (await engine.inspectKey({ key: 'a', limit: 'per-key' })).map(({ blockedForMs }) => blockedForMs)
+    await engine.blockKey({ key: 'a' }, '1h')
+    const until = new Date(clock.now() / 1_000 + 60_000).toISOString()
+    engine.override({ rule: 'per-key', key: ['a', null], until, ...limit })
+    expect([await reasonOf(), await blocks()]).toEqual(['blocked', [3_600_000, 3_600_000]])
+    await engine.blockKey({ key: 'a' }, '2h')
+    clock.advance(60_000)
+    expect([await reasonOf(), await blocks()]).toEqual(['blocked', [7_140_000, 7_140_000]])
+    const rule = Object.entries({ name: 'per-key', key: '["header:x-key", "ip:address"]', ...limit }).map((field) => field.join(': '))
+    engine.reload(parsePolicy(`version: 1\nrules: [{ ${rule.join(', ')} }]`))
+    expect([await reasonOf(), await blocks()]).toEqual(['blocked', [7_140_000]])
+    await engine.blockKey({ key: 'a' }, null)
+    engine.reload(parsePolicy(`version: 1\n${RULES}`))
+    expect(await reasonOf()).toBe(undefined)
+  })
+
   it('is refused where it is not one, and where a rule or a length is not one', async () => {
     const { engine } = bench(RULES)
     const wrong: [() => Promise<unknown>, string, string][] = [
