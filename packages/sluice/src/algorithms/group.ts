@@ -19,8 +19,8 @@ export interface CallResult extends View {
   readonly grant?: Grant
   /** For a denied call of a hold record: the existing record. */
   readonly record?: unknown
-  /** Set if `Limiter.block` denies the call, even if the limit denies it too. */
-  readonly blocked?: true
+  /** Set if `Limiter.block` denies the call, even if the limit denies it too: how long until the block ends. */
+  readonly blockedFor?: Micros
 }
 
 export interface GroupResult {
@@ -82,7 +82,7 @@ export function applyGroup(
     if (wait <= 0 || step.outcome === 'impossible') return result
     const call = waiting[index]
     const retryAfter = call === undefined ? Math.max(wait, waits) : passesFrom(call, now) - now
-    return { ...result, outcome: 'denied', retryAfter, blocked: true }
+    return { ...result, outcome: 'denied', retryAfter, blockedFor: wait }
   })
   const group = { outcome, calls: results, writes: [...writes.values()] }
   const longest = Math.max(...results.map(({ retryAfter }) => retryAfter))

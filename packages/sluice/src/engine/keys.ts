@@ -126,11 +126,11 @@ export function keyedRules(rules: readonly Rule[], target: KeyTarget): readonly 
 }
 
 /**
- * The first peek has a cost above the capacity, so it reports what is left before any charge. The second reports whether a block denies a
- * call.
+ * The first peek has a cost above the capacity, so it reports what is left before any charge. The second has the least cost, which no limit
+ * makes impossible, and reports a block.
  */
 function peeksOf({ call }: RuleCharge): CallGroup[] {
-  return [{ calls: [{ ...call, cost: (call.limit.capacity + 1) * MICRO }] }, { calls: [call] }]
+  return [{ calls: [{ ...call, cost: (call.limit.capacity + 1) * MICRO }] }, { calls: [{ ...call, cost: 1 }] }]
 }
 
 function stateOf(one: KeyCharge, { calls: [now] }: Decided, { calls: [next] }: Decided): KeyState {
@@ -143,6 +143,6 @@ function stateOf(one: KeyCharge, { calls: [now] }: Decided, { calls: [next] }: D
     algorithm: call.limit.algorithm.name,
     state: stateName(call.id),
     fresh: view.resetAfterMs === 0,
-    ...(next?.blocked === true ? { blockedForMs: toMillis(next.retryAfter) } : {}),
+    ...(next?.blockedFor === undefined ? {} : { blockedForMs: toMillis(next.blockedFor) }),
   }
 }

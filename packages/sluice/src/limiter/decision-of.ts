@@ -65,8 +65,8 @@ function refusal(
   return { outcome, allowed: false, limitName, reason: why, retryAfterMs: toMillis(retryAfter), limits, at, atMicros, source }
 }
 
-function isBlocked({ blocked }: Verdict): boolean {
-  return blocked === true
+function isBlocked({ blockedFor }: Verdict): boolean {
+  return blockedFor !== undefined
 }
 
 export function resultOf(rule: string, call: Call, resolved: Resolved, index: number): RuleResult {

@@ -47,7 +47,7 @@ export function isFull(
   calls: readonly Call[],
   { outcome, calls: verdicts }: Pick<Decided, 'outcome' | 'calls'>,
 ): boolean {
-  if (outcome !== 'denied' || verdicts.some(({ blocked }) => blocked === true)) return false
+  if (outcome !== 'denied' || verdicts.some(({ blockedFor }) => blockedFor !== undefined)) return false
   const denied = verdicts.flatMap((verdict, index) =>
     verdict.outcome === 'denied' ? [{ wait: verdict.retryAfter, isBound: calls[index]?.id.scope === bound.scope }] : [],
   )

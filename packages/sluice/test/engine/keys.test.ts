@@ -119,6 +119,22 @@ describe('a key, for an operator', () => {
     expect(await reasonOf()).toBe(undefined)
   })
 
+  it.each([
+    ['is used up', { limit: 5, cost: 5 }],
+    ['has less than one token', { limit: 0.5, cost: 0.1 }],
+  ])('shows how long it is blocked, also if its limit %s', async (_, { limit, cost }) => {
+    const { engine, clock } = bench(`
+rules:
+  - { name: spend, key: ["header:x-key"], algorithm: fixed-window, limit: ${limit}, window: 24h, align: first, cost: 0.1 }
+`)
+    await engine.decideKey({ key: 'a', cost })
+    await engine.blockKey({ key: 'a' }, '10s')
+    clock.advance(1_000)
+    expect(await engine.inspectKey({ key: 'a' })).toMatchObject([{ blockedForMs: 9_000 }])
+    clock.advance(9_000)
+    expect((await engine.inspectKey({ key: 'a' }))[0]).not.toHaveProperty('blockedForMs')
+  })
+
   it('is refused where it is not one, and where a rule or a length is not one', async () => {
     const { engine } = bench(RULES)
     const wrong: [() => Promise<unknown>, string, string][] = [

@@ -40,22 +40,23 @@ describe.each(TABLE)('a block over a %s', (_, { ten }) => {
     expect(blocked).toMatchObject({
       outcome: 'denied',
       writes: [],
-      calls: [{ outcome: 'denied', retryAfter: 5_000_000, blocked: true, remaining: 10 }],
+      calls: [{ outcome: 'denied', retryAfter: 5_000_000, blockedFor: 5_000_000, remaining: 10 }],
     })
     expect(applyGroup([undefined], [call(1)], START + 4_999_999, [START + 5_000_000])).toMatchObject({
       outcome: 'denied',
-      calls: [{ outcome: 'denied', retryAfter: 1, blocked: true }],
+      calls: [{ outcome: 'denied', retryAfter: 1, blockedFor: 1 }],
     })
     const after = applyGroup([undefined], [call(1)], START + 5_000_000, [START + 5_000_000])
     expect(after.outcome).toBe('allowed')
-    expect(after.calls[0]).not.toHaveProperty('blocked')
+    expect(after.calls[0]).not.toHaveProperty('blockedFor')
   })
 
   it('waits for the later of itself and the quota, and leaves what is impossible impossible', () => {
     const spent = applyGroup([undefined], [call(10)], START).writes[0]?.state
     const wait = applyGroup([spent], [call(10)], START).calls[0]?.retryAfter as number
-    expect(applyGroup([spent], [call(10)], START, [START + 1]).calls[0]?.retryAfter).toBe(wait)
-    expect(applyGroup([spent], [call(10)], START, [START + wait + 1]).calls[0]?.retryAfter).toBe(wait + 1)
+    const waits = (until: number) => applyGroup([spent], [call(10)], START, [START + until]).calls[0]
+    expect(waits(1)).toMatchObject({ retryAfter: wait, blockedFor: 1 })
+    expect(waits(wait + 1)).toMatchObject({ retryAfter: wait + 1, blockedFor: wait + 1 })
     expect(applyGroup([spent], [call(11)], START, [START + 1]).calls[0]).toMatchObject({ outcome: 'impossible', retryAfter: 0 })
   })
 })

@@ -24,7 +24,7 @@ describe('withDividedLimit', () => {
     await verbs.reset(store, [call('k').id])
     await verbs.block(store, [call('k').id], 1_000_000)
     expect(await verbs.decide(store, [{ calls: [call('k')] }])).toMatchObject([
-      { outcome: 'denied', calls: [{ blocked: true, remaining: 4 }] },
+      { outcome: 'denied', calls: [{ blockedFor: expect.any(Number), remaining: 4 }] },
     ])
     await store.ready()
     await store.close()

@@ -39,5 +39,5 @@ function answerOf({ call, ...request }: LeaseRequest, found: Uint8Array | null, 
   if (wait <= 0) return { granted, at: now, verdict }
   // A newer version of Sluice wrote the state. After `allowed` the caller calls `decide`, which reports this failure.
   if (ends === NEWER_ENDS) return { granted, at: now, verdict: { ...verdict, outcome: 'allowed', retryAfter: 0 } }
-  return { granted, at: now, verdict: { ...verdict, outcome: 'denied', retryAfter: Math.max(wait, retryAfter), blocked: true } }
+  return { granted, at: now, verdict: { ...verdict, outcome: 'denied', retryAfter: Math.max(wait, retryAfter), blockedFor: wait } }
 }

@@ -171,12 +171,11 @@ function isSame(one: readonly Call[], other: readonly Call[]): boolean {
 function aged({ verdict, receivedAt }: Denial, now: MonotonicInstant): Decided {
   const passed = Math.floor((now - receivedAt) * MICROS_PER_MS)
   const left = (wait: Micros): Micros => Math.max(0, wait - passed)
-  const later = (call: Verdict): Verdict => ({
-    ...call,
-    retryAfter: left(call.retryAfter),
-    replenishAfter: left(call.replenishAfter),
-    resetAfter: left(call.resetAfter),
-  })
+  const later = (call: Verdict): Verdict => {
+    const { retryAfter, replenishAfter, resetAfter, blockedFor } = call
+    const aged = { ...call, retryAfter: left(retryAfter), replenishAfter: left(replenishAfter), resetAfter: left(resetAfter) }
+    return blockedFor === undefined ? aged : { ...aged, blockedFor: left(blockedFor) }
+  }
   const { at, retryAfter, calls } = verdict
   // Most groups have one call, and an array literal is faster than `map`.
   const all = calls.length === 1 ? [later(calls[0] as Verdict)] : calls.map(later)

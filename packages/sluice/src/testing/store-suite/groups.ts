@@ -68,7 +68,7 @@ export function groupsOf(bench: Bench): void {
       const { id } = call(key, ten)
       await bench.block(id, 5_000_000, START)
       const blocked = await decide([call(key, ten)], START)
-      expect(blocked).toMatchObject({ outcome: 'denied', calls: [{ blocked: true, retryAfter: 5_000_000, remaining: 10 }] })
+      expect(blocked).toMatchObject({ outcome: 'denied', calls: [{ blockedFor: 5_000_000, retryAfter: 5_000_000, remaining: 10 }] })
       await bench.change([{ kind: 'reset', id }], START)
       expect((await decide([call(key, ten)], START + 4_999_999)).outcome).toBe('denied')
       expect((await bench.peek([call(key, ten)], START + 1)).outcome).toBe('denied')
@@ -86,7 +86,7 @@ export function groupsOf(bench: Bench): void {
         const key = fresh()
         const one = call(key, limit)
         await bench.block(one.id, 5_000_000, START)
-        const untouched = { outcome: 'denied', blocked: true, remaining: 10, resetAfter: 0, replenishAfter: 0 }
+        const untouched = { outcome: 'denied', blockedFor: 5_000_000, remaining: 10, resetAfter: 0, replenishAfter: 0 }
         expect((await decide([one], START)).calls).toMatchObject([untouched])
         expect((await decide([call(fresh(), ten, 4), one], START)).calls).toMatchObject([{ outcome: 'allowed', remaining: 10 }, untouched])
         expect((await bench.peek([one], START)).calls).toMatchObject([untouched])

@@ -50,8 +50,8 @@ export function createMet(): Met {
         const { outcome, at, calls: verdicts } = answers[group] as Answer
         count(outcome)
         calls.forEach(({ id, limit }, index) => {
-          const { blocked, resetAfter } = verdicts[index] as Answer['calls'][number]
-          if (blocked === true) count('blocked')
+          const { blockedFor, resetAfter } = verdicts[index] as Answer['calls'][number]
+          if (blockedFor !== undefined) count('blocked')
           limits.set(stateName(id), limit)
           spentAt.set(stateName(id), at + resetAfter)
         })

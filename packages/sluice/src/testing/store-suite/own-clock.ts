@@ -46,7 +46,7 @@ export function ownClock(bench: Bench): void {
       const call = { ...bench.call(bench.fresh(), tokenBucket({ rate: '1/h', burst: 20 })), cost: 1_000_000 }
       const peek = async (): Promise<Decided> => (await verbs.peek(store, [{ calls: [call] }]))[0] as Decided
       /** When the bucket is full again, or when the block ends. */
-      const endOf = ({ at, calls: [view] }: Decided): Micros => at + (view?.blocked === true ? view.retryAfter : (view?.resetAfter ?? 0))
+      const endOf = ({ at, calls: [view] }: Decided): Micros => at + (view?.blockedFor ?? view?.resetAfter ?? 0)
       const between = (from: Decided, to: Decided, length: Micros): boolean[] => [
         endOf(to) >= from.at + length,
         endOf(to) <= to.at + length,

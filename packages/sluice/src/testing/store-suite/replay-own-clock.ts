@@ -122,9 +122,8 @@ function pairOf({ store, reference }: Pair, met: Met, random: () => number) {
       // Only the store knows when the block began; a denied call shows when it ends.
       const [verdict] = await verbs.peek(store, [{ calls: [{ ...call, cost: 1 }] }])
       const { at: seen, calls } = verdict as Decided
-      ends = calls[0]?.blocked === true ? seen + calls[0].retryAfter : 0
-      // If the wait is longer than the block, the limit denies the key too, and the block's end is unknown.
-      if (ends > seen + micros) return unblock(call, at)
+      const left = calls[0]?.blockedFor
+      ends = left === undefined ? 0 : seen + left
     }
     reference.block(call.id, ends)
     blocks.set(stateName(call.id), ends)

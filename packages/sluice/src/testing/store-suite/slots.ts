@@ -174,7 +174,7 @@ export function slotsOf(bench: Bench): void {
       expect(await outcomeOf([one], 'b', START)).toBe('denied')
       await bench.block(one.id, SECOND, START)
       await release(one, 'a', START)
-      expect(await acquire([one], 'b', START)).toMatchObject({ outcome: 'denied', retryAfter: SECOND, calls: [{ blocked: true }] })
+      expect(await acquire([one], 'b', START)).toMatchObject({ outcome: 'denied', retryAfter: SECOND, calls: [{ blockedFor: SECOND }] })
       await bench.block(one.id, null, START)
       expect(await outcomeOf([one], 'b', START)).toBe('allowed')
     })

@@ -91,7 +91,7 @@ export function waitsOf(bench: Bench): void {
       expect(await decide([one], start + 7_000_000)).toMatchObject({
         outcome: 'denied',
         retryAfter: 5_500_000,
-        calls: [{ blocked: true, retryAfter: 5_500_000 }],
+        calls: [{ blockedFor: 4_000_000, retryAfter: 5_500_000 }],
       })
       expect((await peek([one], start + 12_499_999)).outcome).toBe('denied')
       expect((await decide([one], start + 12_500_000)).outcome).toBe('allowed')

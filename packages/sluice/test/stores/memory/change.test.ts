@@ -21,7 +21,7 @@ describe('changes of a memory store', () => {
     const changes = [adjust('a', -2), reset('z'), adjust('a', -1), adjust('b', -1), adjust('c', -1), adjust('a', 1), block('b'), block('c')]
     expect(await store.change(changes)).toEqual([made, made, full, full, full, full, made, full])
     expect(await remaining(store, 'a')).toBe(8)
-    expect(store.decideNow({ calls: [call('b')] })).toMatchObject({ outcome: 'denied', calls: [{ blocked: true }] })
+    expect(store.decideNow({ calls: [call('b')] })).toMatchObject({ outcome: 'denied', calls: [{ blockedFor: 60_000_000 }] })
     expect(store.size).toBe(2)
   })
 

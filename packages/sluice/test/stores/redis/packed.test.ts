@@ -117,7 +117,7 @@ describe.skipIf(url === undefined)('the packed layout in Redis', () => {
     expect(await redis.type(`${prefix}{0}sl:k`)).toBe('string')
     await verbs.block(store, [log.id], 60_000_000)
     await verbs.reset(store, [log.id])
-    expect((await charge(log)).calls).toMatchObject([{ blocked: true, remaining: 3 }])
+    expect((await charge(log)).calls).toMatchObject([{ blockedFor: expect.any(Number), remaining: 3 }])
     await verbs.block(store, [log.id], null)
     expect(await redis.exists(`${prefix}{0}sl:k`)).toBe(0)
     expect(store.lease).toBeUndefined()

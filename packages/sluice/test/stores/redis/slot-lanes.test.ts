@@ -50,7 +50,7 @@ describe('a store by slots', () => {
       { now: START },
     )
     const [blocked] = await verbs.peek(store, [{ calls: [call('b1')] }], { now: START })
-    expect(blocked?.calls[0]).toMatchObject({ blocked: true })
+    expect(blocked?.calls[0]).toMatchObject({ blockedFor: 1_000 })
     await verbs.reset(
       store,
       calls.map(({ id }) => id),

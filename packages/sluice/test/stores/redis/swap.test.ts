@@ -53,7 +53,7 @@ describe.skipIf(url === undefined)('states of an algorithm without a program', (
     const before = await numbersOf(one)
     expect(before).toHaveLength(1_003)
     await store.change([{ kind: 'block', id: one.id, micros: 60_000_000 }])
-    expect(await store.decide([{ calls: [one] }])).toMatchObject([{ outcome: 'denied', calls: [{ blocked: true }] }])
+    expect(await store.decide([{ calls: [one] }])).toMatchObject([{ outcome: 'denied', calls: [{ blockedFor: expect.any(Number) }] }])
     expect(await numbersOf(one)).toEqual(before)
     await store.change([{ kind: 'unblock', id: one.id }])
     expect(await remaining(one)).toEqual([8])

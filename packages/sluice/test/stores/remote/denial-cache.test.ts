@@ -181,12 +181,13 @@ describe('DenialCache', () => {
     ['refund', (held) => ({ kind: 'adjust', call: held, amount: held.cost })],
     ['unblock', ({ id }) => ({ kind: 'unblock', id })],
   ])('forgets a state at a %s', async (_, changeOf) => {
-    const { decide, change, store } = bench()
+    const { clock, decide, change, store } = bench()
     const held = call('k', 10)
     await decide([held])
     await verbs.block(store, [held.id], 60_000_000)
-    expect((await decide([held])).calls[0]).toMatchObject({ outcome: 'denied', blocked: true })
-    expect(await decide([held])).toMatchObject({ source: 'denied-cache', calls: [{ blocked: true }] })
+    expect((await decide([held])).calls[0]).toMatchObject({ outcome: 'denied', blockedFor: 60_000_000 })
+    clock.advance(40)
+    expect(await decide([held])).toMatchObject({ source: 'denied-cache', calls: [{ blockedFor: 59_960_000 }] })
     await change(changeOf(held))
     expect((await decide([held])).source).toBeUndefined()
   })

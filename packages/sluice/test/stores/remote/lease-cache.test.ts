@@ -95,7 +95,7 @@ describe('the lease cache', () => {
     expect(outstanding('k')).toBe(0)
     await ask(call('k'))
     await verbs.block(store, [known(call('k')).id], 1_000_000)
-    expect(await ask(call('k'))).toMatchObject({ outcome: 'denied', calls: [{ blocked: true }] })
+    expect(await ask(call('k'))).toMatchObject({ outcome: 'denied', calls: [{ blockedFor: 1_000_000 }] })
     await verbs.block(store, [known(call('k')).id], null)
     await ask(call('k'))
     await verbs.adjust(store, [known(call('k'))], [-200 * T])

@@ -38,7 +38,7 @@ describe('a block', () => {
     await here.change([{ kind: 'block', id, micros: 3_000_000 }])
     const request = { call, want: 4_000_000, holder: 1, sequence: 1, life: 1_000_000, kept: 0, returned: 0 }
     expect(await here.lease([request])).toMatchObject([
-      { granted: 0, verdict: { outcome: 'denied', blocked: true, retryAfter: 3_000_000, remaining: 5 } },
+      { granted: 0, verdict: { outcome: 'denied', blockedFor: 3_000_000, retryAfter: 3_000_000, remaining: 5 } },
     ])
     clock.advance(3_000)
     expect(await here.lease([{ ...request, sequence: 2 }])).toMatchObject([

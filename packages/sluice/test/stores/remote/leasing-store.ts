@@ -76,7 +76,7 @@ export function leasingStore(clock: Time): LeasingStore {
     const { outcome, retryAfter, remaining, replenishAfter, resetAfter } = seen
     const verdict = { outcome, retryAfter, remaining, replenishAfter, resetAfter }
     if (wait <= 0) return { granted, at: now, verdict }
-    return { granted, at: now, verdict: { ...verdict, outcome: 'denied', retryAfter: Math.max(wait, retryAfter), blocked: true } }
+    return { granted, at: now, verdict: { ...verdict, outcome: 'denied', retryAfter: Math.max(wait, retryAfter), blockedFor: wait } }
   }
   const change = (one: Change, now: number): void => {
     if (one.kind === 'adjust') {

@@ -71,7 +71,7 @@ describe.each(RINGS)('%s', (_, around) => {
     await verbs.adjust(ring, [call('k')], [2_000_000])
     expect((await verbs.peek(ring, [group('k')]))[0]?.calls[0]?.remaining).toBe(2)
     await verbs.block(ring, [call('k').id], 3_600_000_000)
-    expect((await verbs.decide(ring, [group('k')]))[0]).toMatchObject({ outcome: 'denied', calls: [{ blocked: true }] })
+    expect((await verbs.decide(ring, [group('k')]))[0]).toMatchObject({ outcome: 'denied', calls: [{ blockedFor: 3_600_000_000 }] })
     await verbs.block(ring, [call('k').id], null)
     expect((await verbs.decide(ring, [group('k')]))[0]?.outcome).toBe('allowed')
     await ring.close()
