@@ -47,8 +47,8 @@ export interface KeyVerbs {
   resetKey(target: KeyTarget, options?: WaitOptions): Promise<void>
   /**
    * Denies a key for this long; null lifts the block. It holds also if an override or a later policy counts the key by another algorithm:
-   * for each tier the store keeps one block for each of the five algorithms. Rejects with a LimiterError NOT_SUPPORTED if the store has no
-   * blocks, and with the StoreFailure if it fails.
+   * for each tier the store keeps one block for each of the five algorithms. A rule with `sample: n` denies only the requests that it
+   * counts, one in n. Rejects with a LimiterError NOT_SUPPORTED if the store has no blocks, and with the StoreFailure if it fails.
    */
   blockKey(target: KeyTarget, duration: string | number | null, options?: WaitOptions): Promise<void>
 }

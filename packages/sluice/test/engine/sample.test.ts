@@ -41,6 +41,16 @@ rules:
     expect(admitted).toBeLessThan(400)
   })
 
+  it('of a blocked key deny what they count, and let the others pass', async () => {
+    const drawn = [0, 0.5, 0.05, 0.9]
+    const rule = 'rules: [{ name: some, key: ["header:x-key"], rate: 1/s, burst: 100, sample: 10 }]'
+    const { engine } = bench(rule, { random: () => drawn.shift() ?? 0.5 })
+    await engine.blockKey({ key: 'a' }, '1h')
+    const outcomes: string[] = []
+    for (let call = 0; call < 4; call += 1) outcomes.push((await engine.decide(facts({ headers: { 'x-key': 'a' } }))).outcome)
+    expect(outcomes).toEqual(['denied', 'allowed', 'denied', 'allowed'])
+  })
+
   it('never request more than a limit can hold, also where the caller names the cost', async () => {
     const { engine } = bench(RULES, { random: () => 0 })
     expect(await engine.decide(facts({ cost: 50 }))).toMatchObject({ allowed: true, limits: [{ name: 'some', remaining: 0 }, {}] })
