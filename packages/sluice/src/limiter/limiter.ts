@@ -78,7 +78,10 @@ export interface Limiter extends AsyncDisposable, Reserving {
   block(key: string, duration: string | number): Promise<void>
   /** Lifts the block of a key, whichever of its limits has it. */
   unblock(key: string): Promise<void>
-  /** Makes the limits of the key full. A block stays, and so do held slots. */
+  /**
+   * Makes the limits of the key full. A block stays, and so do held slots. Settle or cancel open reservations first: a later settlement
+   * could give their tokens back a second time.
+   */
   reset(key: string): Promise<void>
   /**
    * This limiter with another limit, such as that of the caller's plan, over the same keys. The change creates no tokens. Closing the
