@@ -8,6 +8,8 @@ export interface EndingResponse {
   readonly writableEnded?: boolean
   readonly socket?: unknown
   readonly req?: { readonly socket: Closable }
+  /** The stream of an HTTP/2 response, which itself has no `destroyed`. */
+  readonly stream?: { readonly destroyed?: boolean } | undefined
   /** `finish`: the response was sent. `close`: its connection was closed. */
   once?(event: 'finish' | 'close', listener: () => void): unknown
   end?(...values: never[]): unknown
@@ -41,7 +43,7 @@ export function finishAtEnd(raw: EndingResponse, { release, settle }: AtEnd, res
     onceEnded(raw, () => settled(true))
   }
   // If the client left during the check, `close` is not emitted again.
-  if (raw.destroyed === true) return ended()
+  if (raw.destroyed === true || raw.stream?.destroyed === true) return ended()
   raw.once?.('finish', ended)
   raw.once?.('close', ended)
   // A pipelined response, which has no socket before its turn, emits nothing if the connection closes before then.

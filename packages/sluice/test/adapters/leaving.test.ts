@@ -1,13 +1,18 @@
 import { connect } from 'node:net'
 import { once } from 'node:events'
+import { constants, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { rateLimit as fetchLimit } from '../../src/adapters/fetch.ts'
 import { rateLimit as honoLimit } from '../../src/adapters/hono.ts'
+import { rateLimit as koaLimit } from '../../src/adapters/koa.ts'
+import { rateLimit as nodeLimit } from '../../src/adapters/node.ts'
 import type { GateOptions } from '../../src/http/gate-options.ts'
 import { concurrency, createLimiter, fixedWindow, type Limiter } from '../../src/index.ts'
 import { sendRequest } from '../../src/testing/send-http.ts'
 import { manualClock } from '../../src/time/manual.ts'
 import { Hono } from 'hono'
+import Koa from 'koa'
+import { listenHttp2 } from './listen-http2.ts'
 import { APPS } from './status-apps.ts'
 
 const key = (): string => 'k'
@@ -17,6 +22,8 @@ const slots = (): Limiter => createLimiter({ limit: concurrency({ limit: 3, hold
 const tokens = (): Limiter => createLimiter({ limit: fixedWindow({ limit: 3, window: '1h' }), maxHolds: 3, clock: manualClock() })
 
 const SOON = { interval: 2, timeout: 2_000 }
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 async function left(limiter: Limiter): Promise<number | undefined> {
   return (await limiter.peek('k')).limits[0]?.remaining
@@ -85,5 +92,62 @@ describe('a signal that aborts while the handler is at work gives the slot back'
     app.use(honoLimit({ limiter, key }))
     app.get('/', never)
     await aborted(limiter, (request) => app.fetch(request))
+  })
+})
+
+type Listener = (request: Http2ServerRequest, response: Http2ServerResponse) => void
+
+const HTTP2_APPS: readonly [name: string, listener: (options: GateOptions<unknown>) => Listener][] = [
+  [
+    'node',
+    (options) => {
+      const limit = nodeLimit<Http2ServerRequest, Http2ServerResponse>(options)
+      return (request, response) => void limit(request, response).then((passed) => (passed ? response.end('all') : undefined))
+    },
+  ],
+  [
+    'koa',
+    (options) => {
+      const app = new Koa()
+      app.silent = true
+      app.use(koaLimit(options))
+      app.use((context) => void (context.body = 'all'))
+      const handle = app.callback()
+      return (request, response) => void handle(request as never, response as never)
+    },
+  ],
+]
+
+describe.each(HTTP2_APPS)('%s: a stream of HTTP/2 that its client cancels while its key is read', (_name, listener) => {
+  const cancelled = async (limiter: Limiter, options: GateOptions<unknown> = {}): Promise<void> => {
+    let found = (_key: string): void => {}
+    let asked = (_request: Http2ServerRequest): void => {}
+    const request = new Promise<Http2ServerRequest>((resolve) => (asked = resolve))
+    const keyOf = (): Promise<string> => new Promise((resolve) => (found = resolve))
+    const handle = listener({ limiter, key: keyOf, ...options })
+    const { session, close } = await listenHttp2((incoming, response) => {
+      handle(incoming, response)
+      asked(incoming)
+    })
+    onTestFinished(close)
+    const stream = session.request({ ':path': '/' }).on('error', () => {})
+    const { stream: served } = await request
+    stream.close(constants.NGHTTP2_CANCEL)
+    if (!served.closed) await once(served, 'close')
+    await turn()
+    found('k')
+    await turn()
+  }
+
+  it('gives its slot back', async () => {
+    const limiter = slots()
+    await cancelled(limiter)
+    await expect.poll(() => left(limiter), SOON).toBe(3)
+  })
+
+  it('is settled by the response of its handler', async () => {
+    const limiter = tokens()
+    await cancelled(limiter, { countWhen: 'failure' })
+    await expect.poll(() => left(limiter), SOON).toBe(3)
   })
 })

@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { connect, createServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
-import type { AddressInfo } from 'node:net'
+import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import Koa from 'koa'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type FetchOptions, rateLimit as fetchLimit } from '../../src/adapters/fetch.ts'
@@ -10,6 +9,7 @@ import { rateLimit as nodeLimit } from '../../src/adapters/node.ts'
 import type { GateOptions } from '../../src/http/gate-options.ts'
 import type { Limiter } from '../../src/index.ts'
 import { listen } from '../adapters/listen.ts'
+import { listenHttp2 } from '../adapters/listen-http2.ts'
 import { listenKoa } from '../adapters/listen-koa.ts'
 import { key, left, soon, tenTokens } from './counted.ts'
 
@@ -87,19 +87,14 @@ describe('what a request used, if its client leaves', () => {
   it('a stream of HTTP/2 that its client cancels is settled by the end that the handler makes', async () => {
     const limiter = tenTokens()
     const limit = nodeLimit<Http2ServerRequest, Http2ServerResponse>({ limiter, key, cost: 8, countWhen: 'failure' })
-    const server = createServer((request, response) => {
+    const { session, close } = await listenHttp2((request, response) => {
       void limit(request, response).then(async () => {
         await once(response, 'close')
         response.statusCode = Number(request.url.slice(1))
         response.end()
       })
     })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-    onTestFinished(() => {
-      session.destroy()
-      server.close()
-    })
+    onTestFinished(close)
     for (const status of [200, 401]) {
       const stream = session.request({ ':path': `/${status}` }).on('error', () => {})
       await soon(limiter, 2)
