@@ -2,6 +2,7 @@ import type { Decision } from '../decision/decision.ts'
 import { having, requireForm } from '../errors/options.ts'
 import { createGate, type Passage, type RequestReader } from '../http/gate.ts'
 import { type GateOptions, requireAddress, requireHandler, requireResponse } from '../http/gate-options.ts'
+import { withHost } from '../http/host-of-url.ts'
 import { onAborted } from '../http/leaving.ts'
 import { PROBLEM_TYPE } from '../http/problem.ts'
 import { finishedAfter, releaseOnAbort } from '../http/response-end.ts'
@@ -68,7 +69,7 @@ const READER: RequestReader<Request> = {
   method: ({ method }) => method,
   target: ({ url }) => url,
   // A Headers object joins repeated lines with commas, so a comma in a value counts as a second line.
-  headers: ({ headers }) => Object.fromEntries(headers),
+  headers: ({ headers, url }) => withHost(Object.fromEntries(headers), url),
   onLeave: onAborted,
 }
 

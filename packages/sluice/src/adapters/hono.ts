@@ -4,6 +4,7 @@ import type { Decision } from '../decision/decision.ts'
 import { createGate, type RequestReader } from '../http/gate.ts'
 import { type GateOptions, requireAddress, requireResponse } from '../http/gate-options.ts'
 import type { HeaderSink } from '../http/headers.ts'
+import { withHost } from '../http/host-of-url.ts'
 import { onAborted } from '../http/leaving.ts'
 import { PROBLEM_TYPE } from '../http/problem.ts'
 import { releaseOnAbort } from '../http/response-end.ts'
@@ -40,7 +41,7 @@ const READER: RequestReader<Context> = {
   method: ({ req }) => req.method,
   target: ({ req }) => req.url,
   // A Headers object joins repeated lines with commas, so a comma in a value counts as a second line.
-  headers: ({ req }) => req.header(),
+  headers: ({ req }) => withHost(req.header(), req.url),
   route: ({ req }) => routeOf(req),
   onLeave: ({ req }, leave) => onAborted(req.raw, leave),
 }

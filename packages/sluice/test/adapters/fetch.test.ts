@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { rateLimit } from '../../src/adapters/fetch.ts'
-import { createLimiter, type Limiter, tokenBucket } from '../../src/index.ts'
+import { createLimiter, type Limiter, memoryStore, tokenBucket } from '../../src/index.ts'
+import { createEngine, parsePolicy } from '../../src/policy.ts'
 import { adapterSuite } from '../../src/testing.ts'
 import { listen, OWN } from './listen.ts'
 
@@ -96,6 +97,20 @@ describe('fetch', () => {
     const broken = Response.error()
     const handler = rateLimit({ limiter: limiter(), key: () => 'all' }).wrap(() => broken)
     expect(await handler(newRequest())).toBe(broken)
+  })
+
+  it('takes the host of the URL for a request without a Host field, as over HTTP/2', async () => {
+    const policy = parsePolicy(
+      'version: 1\nrules:\n  - { name: api, match: { host: api.example.com }, key: ["host:"], rate: 1/h, burst: 9 }\n',
+    )
+    const engine = createEngine({ policy, store: memoryStore() })
+    const handler = rateLimit({ engine, address: () => '192.0.2.1' }).wrap(() => new Response('hello'))
+    const fieldsOf = async (url: string, headers = {}): Promise<string | null> =>
+      (await handler(new Request(url, { headers }))).headers.get('ratelimit')
+    expect(await fieldsOf('https://api.example.com/')).toBe('"api";r=8;t=3600')
+    expect(await fieldsOf('http://inside/', { Host: 'API.example.com:443' })).toBe('"api";r=7;t=3600')
+    expect(await fieldsOf('https://api.example.com/', { Host: 'other.example.com' })).toBeNull()
+    expect(await fieldsOf('data:text/plain,hello')).toBeNull()
   })
 
   it('a limit within a limit: one list, the nearer one in single values', async () => {

@@ -175,6 +175,20 @@ describe('hono', () => {
     expect(events.map(({ route }) => route)).toEqual(['/people/:name', '/people/sub/:name', undefined])
   })
 
+  it('takes the host of the URL for a request without a Host field, as over HTTP/2', async () => {
+    const policy = parsePolicy(
+      'version: 1\nrules:\n  - { name: api, match: { host: api.example.com }, key: ["host:"], rate: 1/h, burst: 9 }\n',
+    )
+    const app = new Hono()
+    app.use(rateLimit({ engine: createEngine({ policy, store: memoryStore() }), address: () => '192.0.2.1' }))
+    app.get('/', (c) => c.text('hello'))
+    const fieldsOf = async (url: string, headers = {}): Promise<string | null> =>
+      (await app.request(url, { headers })).headers.get('ratelimit')
+    expect(await fieldsOf('https://api.example.com/')).toBe('"api";r=8;t=3600')
+    expect(await fieldsOf('http://inside/', { Host: 'API.example.com:443' })).toBe('"api";r=7;t=3600')
+    expect(await fieldsOf('https://api.example.com/', { Host: 'other.example.com' })).toBeNull()
+  })
+
   it('passes errors to the error handler', async () => {
     const app = new Hono()
     app.use(rateLimit({ limiter: limiter(), key: all, cost: () => -5 }))
