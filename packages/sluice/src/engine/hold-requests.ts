@@ -1,6 +1,6 @@
 import type { MicroTokens } from '../algorithms/algorithm.ts'
 import { HOLD_FORM, OBJECT, refuseUnknown, requireForm } from '../errors/options.ts'
-import type { RequestFacts } from '../identity/request.ts'
+import type { Claims, RequestFacts } from '../identity/request.ts'
 import { requireChange } from '../limiter/decidable.ts'
 import { changeHold, type HoldEnd, NOTHING_HELD, usedOf } from '../limiter/held-change.ts'
 import { chargeOnce } from '../limiter/held-group.ts'
@@ -42,7 +42,7 @@ export interface EngineReservation {
 
 /**
  * Holds the cost of a request, and charges later what was used. To change a hold, pass its id and the same request, under whose keys it is
- * stored.
+ * stored. If its token may expire before, pass the same object: its claims are not verified again.
  */
 export interface HoldRequests {
   /** Charges every enforcing rule that applies, all or nothing; shadow rules are charged separately. */
@@ -128,13 +128,24 @@ interface Charged {
   readonly charged: ChargedRequest
 }
 
-/** With `used`, every rule is charged `used`, even a rule that otherwise charges one request in several. */
+/**
+ * With `used`, every rule is charged `used`, even a rule that otherwise charges one request in several. The claims are then those of the
+ * reservation, because a token may expire before its request has ended. They are known by the request object, never by the token or the id.
+ */
 function charging({ verify, context, opened, loaded }: VerbParts) {
   const always: EngineContext = { ...context, random: () => 0 }
+  const reserved = new WeakMap<RequestFacts, Claims | undefined>()
+  const claimsFor = async (facts: RequestFacts, isChange: boolean): Promise<Claims | undefined> => {
+    const given = facts.claims !== undefined && facts.claims !== null
+    if (isChange && !given && reserved.has(facts)) return reserved.get(facts)
+    const claims = await claimsOf(verify, facts)
+    if (!isChange && !given && verify !== undefined) reserved.set(facts, claims)
+    return claims
+  }
   return async (request: RequestFacts | KeyRequest, used?: MicroTokens): Promise<Charged> => {
     requireForm('engine', 'request', request, OBJECT)
     opened()
-    const claims = 'key' in request ? undefined : await claimsOf(verify, request)
+    const claims = 'key' in request ? undefined : await claimsFor(request, used !== undefined)
     // The engine may have been closed while the claims were verified.
     opened()
     const at = loaded()
