@@ -2,6 +2,7 @@ import type express from 'express'
 import type { Decision } from '../decision/decision.ts'
 import type { RequestReader } from '../http/gate.ts'
 import { onRequestClose } from '../http/leaving.ts'
+import { errorOf } from '../http/option-errors.ts'
 import { type NodeOptions, type NodeRequest, type NodeResponse, rateLimit as nodeRateLimit } from './node.ts'
 
 declare global {
@@ -56,9 +57,12 @@ export function rateLimit<
 >(options: NodeOptions<Request, Response>): InferredMiddleware<Request, Response> {
   const limit = nodeRateLimit(options, READER)
   const middleware: ExpressMiddleware<Request, Response> = (request, response, next) => {
-    limit(request, response).then((passed) => {
-      if (passed) next()
-    }, next)
+    limit(request, response).then(
+      (passed) => {
+        if (passed) next()
+      },
+      (error: unknown) => next(errorOf(error)),
+    )
   }
   return middleware as InferredMiddleware<Request, Response>
 }

@@ -6,6 +6,7 @@ import { type GateOptions, requireAddress, requireResponse } from '../http/gate-
 import type { HeaderSink } from '../http/headers.ts'
 import { withHost } from '../http/host-of-url.ts'
 import { onAborted } from '../http/leaving.ts'
+import { withErrors } from '../http/option-errors.ts'
 import { PROBLEM_TYPE } from '../http/problem.ts'
 import { releaseOnAbort } from '../http/response-end.ts'
 import { handlerOf, leftResponse } from '../http/waiting.ts'
@@ -86,7 +87,7 @@ export function rateLimit<E extends Env = any, I extends Input = {}>(options: Ho
   const onDenied = handlerOf(options.onDenied)
   return async function rateLimitMiddleware(context, next) {
     const c: Context = context
-    const passage = await gate.check(c, requireAddress(address?.(context)))
+    const passage = await withErrors(() => gate.check(c, requireAddress(address?.(context))))
     const { decision, answer, left } = passage
     if (left === true) return leftResponse()
     if (decision !== undefined) c.set('rateLimit', decision)
@@ -126,7 +127,9 @@ export function rateLimit<E extends Env = any, I extends Input = {}>(options: Ho
     c.status(status)
     // If headers are passed without a status, Hono 4.0 answers 200.
     const denial =
-      onDenied === undefined ? c.body(answer.body, status, { 'Content-Type': PROBLEM_TYPE }) : await onDenied(context, decision)
+      onDenied === undefined
+        ? c.body(answer.body, status, { 'Content-Type': PROBLEM_TYPE })
+        : await withErrors(() => onDenied(context, decision))
     requireResponse('what onDenied returned', denial)
     if (!c.finalized) return denial
     // Removes a response that an outer middleware made before `next`. Hono would keep it in place of the denial.

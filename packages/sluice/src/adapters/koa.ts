@@ -3,6 +3,7 @@ import type { Decision } from '../decision/decision.ts'
 import { createGate, type Passage, type RequestReader } from '../http/gate.ts'
 import type { GateOptions } from '../http/gate-options.ts'
 import { onRequestClose } from '../http/leaving.ts'
+import { withErrors } from '../http/option-errors.ts'
 import { PROBLEM_TYPE } from '../http/problem.ts'
 import { type EndingResponse, finishAtEnd } from '../http/response-end.ts'
 import { handlerOf } from '../http/waiting.ts'
@@ -103,7 +104,7 @@ export function rateLimit<Context extends KoaContext = ParameterizedContext>(
   const gate = createGate(options, READER)
   const onDenied = handlerOf(options.onDenied)
   return async function rateLimitMiddleware(context, next) {
-    const passage = await gate.check(context, context.req.socket.remoteAddress)
+    const passage = await withErrors(() => gate.check(context, context.req.socket.remoteAddress))
     const { decision, answer, left = false } = passage
     const { res } = context
     if (decision !== undefined) (context.state as RateLimitState).rateLimit = decision
@@ -122,7 +123,7 @@ export function rateLimit<Context extends KoaContext = ParameterizedContext>(
     if (onDenied !== undefined) {
       // Earlier middleware left the answer to a later handler, which does not run now. So Koa must send what onDenied sets.
       if (handedOver) context.respond = true
-      return onDenied(context, decision)
+      return withErrors(() => onDenied(context, decision))
     }
     context.set('Content-Type', PROBLEM_TYPE)
     if (!handedOver) context.body = answer.body

@@ -113,4 +113,28 @@ describe.each(VERSIONS)('%s', (_name, framework) => {
     expect((await sendRequest(url)).text).toBe('begun, and done')
     expect(await sendRequest(url)).toMatchObject({ status: 200, text: 'begun, ' })
   })
+
+  it.each([undefined, null, '', 0, false, 'route', 'router'])(
+    'a request whose key or onDenied rejects with %j does not pass',
+    async (reason) => {
+      const messages: unknown[] = []
+      const app = framework()
+      const failing = (): Promise<never> => Promise.reject(reason)
+      const pass = (_request: Request, response: Response): void => void response.end('passed')
+      app.get('/key', rateLimit({ limiter: limiter(1), key: failing }), pass)
+      app.get('/denied', rateLimit({ limiter: limiter(1), cost: 2, onDenied: failing }), pass)
+      app.use(pass)
+      app.use((error: Error, _request: Request, response: Response, _next: NextFunction) => {
+        messages.push(error.message)
+        response.status(500).end('failed')
+      })
+      const url = await start(app)
+      for (const path of ['/key', '/denied']) expect(await sendRequest(url, { path })).toMatchObject({ status: 500, text: 'failed' })
+      const message = `rateLimit: a function of the options failed with ${reason === '' ? '""' : String(reason)}`
+      expect(messages.map((text) => String(text).replaceAll(/"(.+)"/g, '$1'))).toEqual([
+        `${message}, which is not an Error`,
+        `${message}, which is not an Error`,
+      ])
+    },
+  )
 })

@@ -152,4 +152,19 @@ describe('koa', () => {
     expect((await sendRequest(await start(app))).status).toBe(500)
     expect(errors).toMatchObject([{ code: 'INVALID_COST' }])
   })
+
+  it.each([undefined, null])('a request whose key or onDenied rejects with %j gets a response', async (reason) => {
+    const app = new Koa()
+    const errors: unknown[] = []
+    app.on('error', (error) => errors.push(error))
+    const failing = (): Promise<never> => Promise.reject(reason)
+    const byKey = rateLimit({ limiter: limiter(), key: failing })
+    const denying = rateLimit({ limiter: limiter(), cost: 2, onDenied: failing })
+    app.use((ctx, next) => (ctx.path === '/key' ? byKey : denying)(ctx, next))
+    app.use((ctx) => void (ctx.body = 'passed'))
+    const url = await start(app)
+    for (const path of ['/key', '/denied']) expect((await sendRequest(url, { path })).status).toBe(500)
+    const message = `rateLimit: a function of the options failed with ${reason}, which is not an Error`
+    expect(errors).toMatchObject([{ message }, { message }])
+  })
 })
