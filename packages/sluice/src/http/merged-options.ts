@@ -14,7 +14,10 @@ export function mergedOptions<Options extends Partial<GateOptions<never, never>>
   if (!isCounting({ ...usual, ...route })) drop(['holdMs'])
   if (route.limiter !== undefined || route.engine !== undefined) drop(['limiter', 'engine', 'limit'])
   if (route.engine !== undefined) drop(['key', 'ipv6Prefix', 'trustedProxies'])
-  if (route.key !== undefined) drop(['ipv6Prefix'])
-  if (route.ipv6Prefix !== undefined) drop(['key'])
+  if (route.key !== undefined) drop(['ipv6Prefix', 'trustedProxies'])
+  if (route.ipv6Prefix !== undefined || route.trustedProxies !== undefined) drop(['key'])
+  // With a key or an engine, onWarning is refused unless responses are counted.
+  const merged: Record<string, unknown> = { ...usual, ...route }
+  if ((merged['key'] !== undefined || merged['engine'] !== undefined) && !isCounting(merged)) drop(['onWarning'])
   return { ...usual, ...route } as Options
 }

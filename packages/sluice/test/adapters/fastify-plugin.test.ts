@@ -76,6 +76,9 @@ describe('rateLimitPlugin', () => {
     const prefixed = await made({ ipv6Prefix: 56 })
     prefixed.get('/', { config: { rateLimit: { key: () => 'one' } } }, handler)
     expect(await statuses(prefixed, '/', '/', '/')).toEqual([200, 200, 429])
+    const proxied = await made({ trustedProxies: ['10.0.0.0/8'], onWarning: () => {} })
+    proxied.get('/', { config: { rateLimit: { key: () => 'one' } } }, handler)
+    expect(await statuses(proxied, '/', '/', '/')).toEqual([200, 200, 429])
   })
 
   it('U7: options of a route that are wrong are one error when the route is registered', async () => {

@@ -124,6 +124,16 @@ describe.each(PLATFORMS)('%s', (_name, platform) => {
     ])
   })
 
+  it("a route's key does not need the module's options for addresses", async () => {
+    const options = { limiter: limiter(1), trustedProxies: ['10.0.0.0/8'], onWarning: () => {} }
+    const url = await serve({
+      imports: [RateLimitModule.forRoot(options)],
+      controllers: [controller({ keyed: hello('keyed', RateLimit({ key: () => 'one' })) })],
+      providers: [FOR_ALL],
+    })
+    expect(await statusesOf(url, ['/keyed', '/keyed'])).toEqual([200, 429])
+  })
+
   it("the module's limit by request does not apply to a route with a limiter of its own, unless the route gives one", async () => {
     const large = () => tokenBucket({ rate: '1000/s', burst: 1_000 })
     const routes = controller({
