@@ -82,7 +82,10 @@ export function rateLimit<Rest extends readonly unknown[] = []>(options: FetchOp
   const gate = createGate(options, READER, 'option')
   const { address } = options
   const onDenied = handlerOf(options.onDenied)
-  const applyHeaders = (response: Response, passage: Passage): Response => {
+  const applyHeaders = (made: Response, passage: Passage): Response => {
+    // A handler may return one response without a body for all requests, which would collect the fields of all.
+    const mayBeShared = passage.decision !== undefined && made.body === null && made.status >= 200
+    const response = mayBeShared ? new Response(null, made) : made
     const into = ({ headers }: Response): void => {
       const getHeader = (name: string): string | undefined => headers.get(name) ?? undefined
       gate.applyHeaders({ getHeader, setHeader: (name, value) => headers.set(name, value) }, passage)

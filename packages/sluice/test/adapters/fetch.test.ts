@@ -93,6 +93,27 @@ describe('fetch', () => {
     ])
   })
 
+  it('a response without a body that a handler returns for all requests gets the fields of each', async () => {
+    const shared = new Response(null, {
+      status: 204,
+      headers: [
+        ['Set-Cookie', 'a=1'],
+        ['Set-Cookie', 'b=2'],
+      ],
+    })
+    const key = ({ headers }: Request): string => headers.get('x-user') ?? ''
+    const handler = rateLimit({ limiter: limiter(5), key, skip: ({ url }) => url.endsWith('/free') }).wrap(() => shared)
+    const fields: (string | null)[] = []
+    for (const user of ['ada', 'ada', 'bob']) {
+      const { status, headers } = await handler(new Request('http://localhost/', { headers: { 'x-user': user } }))
+      expect([status, headers.getSetCookie()]).toEqual([204, ['a=1', 'b=2']])
+      fields.push(headers.get('ratelimit'))
+    }
+    expect(fields).toEqual(['"burst-5";r=4;t=3600', '"burst-5";r=3;t=3600', '"burst-5";r=4;t=3600'])
+    expect(await handler(new Request('http://localhost/free'))).toBe(shared)
+    expect(shared.headers.has('ratelimit')).toBe(false)
+  })
+
   it('passes an answer that cannot be copied on as it is', async () => {
     const broken = Response.error()
     const handler = rateLimit({ limiter: limiter(), key: () => 'all' }).wrap(() => broken)
