@@ -32,8 +32,8 @@ export interface HonoOptions<E extends Env = any, I extends Input = {}> extends 
    */
   readonly address?: (context: HonoContext<E, I>) => string | undefined
   /**
-   * Answers a refused request; status and headers of the context are already set. `'wait'`: requests wait for their turn instead
-   * (`maxWaitMs`, `maxWaiting`).
+   * Answers a refused request; status and headers of the context are already set. A response made without the context gets the limit's
+   * fields that it lacks. `'wait'`: requests wait for their turn instead (`maxWaitMs`, `maxWaiting`).
    */
   readonly onDenied?: ((context: HonoContext<E, I>, decision: Decision) => Response | Promise<Response>) | 'wait'
 }
@@ -63,6 +63,16 @@ function addMissing(context: Context, fields: readonly (readonly [string, string
   const [first] = fields
   if (first === undefined || !context.finalized || context.res.headers.has(first[0])) return
   for (const [name, value] of fields) context.header(name, value)
+}
+
+/** Hono adds the context's fields only to responses of the context. A response of onDenied may lack them, and keeps what it has. */
+function withFields(denial: Response, fields: readonly (readonly [string, string])[]): Response {
+  const missing = fields.filter(([name]) => !denial.headers.has(name))
+  if (missing.length === 0) return denial
+  // A copy, because the response may be shared or immutable.
+  const copy = new Response(denial.body, denial)
+  for (const [name, value] of missing) copy.headers.set(name, value)
+  return copy
 }
 
 interface RoutedRequest {
@@ -131,7 +141,7 @@ export function rateLimit<E extends Env = any, I extends Input = {}>(options: Ho
         ? c.body(answer.body, status, { 'Content-Type': PROBLEM_TYPE })
         : await withErrors(() => onDenied(context, decision))
     requireResponse('what onDenied returned', denial)
-    if (!c.finalized) return denial
+    if (!c.finalized) return withFields(denial, fields)
     // Removes a response that an outer middleware made before `next`. Hono would keep it in place of the denial.
     c.res = undefined
     // Hono copies the fields of this empty response to the denial, which may lack them if it is a response of onDenied.

@@ -138,6 +138,35 @@ describe('hono', () => {
     })
   })
 
+  it.each<[string, (c: Context) => Response | Promise<Response>]>([
+    ['of its own', () => new Response('slow down', { status: 429 })],
+    ['of the context', (c) => c.text('slow down', 429)],
+    ['that cannot be changed', () => fetch('data:text/plain,slow down')],
+  ])('a denial that onDenied returns has the fields: %s', async (_what, onDenied) => {
+    const app = new Hono()
+    app.use(rateLimit({ limiter: limiter(5), key: all }))
+    app.use(rateLimit({ limiter: limiter(), key: all, onDenied, retryAfterJitter: false }))
+    await app.request('/')
+    const denied = await app.request('/')
+    expect(await denied.text()).toBe('slow down')
+    expect(Object.fromEntries(denied.headers)).toMatchObject({
+      'retry-after': '3600',
+      'cache-control': 'no-store',
+      ratelimit: '"burst-5";r=3;t=3600, "burst-1";r=0;t=3600',
+      'ratelimit-limit': '1',
+    })
+  })
+
+  it('a denial of its own that onDenied returns for all requests keeps its fields, and gets none of earlier requests', async () => {
+    const shared = new Response(null, { status: 429, headers: { 'Retry-After': '7' } })
+    const app = new Hono()
+    app.use(rateLimit({ limiter: limiter(5), key: (c) => c.req.query('user') ?? '', cost: 6, onDenied: () => shared }))
+    for (const user of ['ada', 'bob']) {
+      const { headers } = await app.request(`/?user=${user}`)
+      expect([headers.get('retry-after'), headers.get('ratelimit')]).toEqual(['7', '"burst-5";r=5;t=0'])
+    }
+  })
+
   it('U8: a denial after the head was sent does not throw', async () => {
     const app = new Hono()
     const errors: Error[] = []
