@@ -47,6 +47,8 @@ export interface FastifyReply {
   getHeader(name: string): number | string | readonly string[] | undefined
   /** Sets a field. */
   header(name: string, value: string): unknown
+  /** Removes a field. */
+  removeHeader(name: string): unknown
   /** Sets the status. */
   code(status: number): unknown
   /** Stops Fastify from sending the reply. */
@@ -128,7 +130,8 @@ export function limitOf<Route extends framework.RouteGenericInterface>(
       return reply
     }
     const setHeader = (name: string, value: string): unknown => reply.header(name, value)
-    gate.applyHeaders({ getHeader: (name) => reply.getHeader(name), setHeader }, passage)
+    const removeHeader = (name: string): unknown => reply.removeHeader(name)
+    gate.applyHeaders({ getHeader: (name) => reply.getHeader(name), setHeader, removeHeader }, passage)
     if (decision === undefined || answer === undefined) return undefined
     reply.code(answer.problem.status)
     if (onDenied === undefined) {

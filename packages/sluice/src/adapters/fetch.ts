@@ -1,6 +1,6 @@
 import type { Decision } from '../decision/decision.ts'
 import { having, requireForm } from '../errors/options.ts'
-import { createGate, type Passage, type RequestReader } from '../http/gate.ts'
+import { createGate, type Gate, type Passage, type RequestReader } from '../http/gate.ts'
 import { type GateOptions, requireAddress, requireHandler, requireResponse } from '../http/gate-options.ts'
 import { withHost } from '../http/host-of-url.ts'
 import { onAborted } from '../http/leaving.ts'
@@ -73,6 +73,27 @@ const READER: RequestReader<Request> = {
   onLeave: onAborted,
 }
 
+function withFields(gate: Gate<Request>, made: Response, passage: Passage): Response {
+  // A handler may return one response without a body for all requests, which would collect the fields of all.
+  const mayBeShared = passage.decision !== undefined && made.body === null && made.status >= 200
+  const response = mayBeShared ? new Response(null, made) : made
+  const into = ({ headers }: Response): void => {
+    const getHeader = (name: string): string | undefined => headers.get(name) ?? undefined
+    const setHeader = (name: string, value: string): void => headers.set(name, value)
+    gate.applyHeaders({ getHeader, setHeader, removeHeader: (name) => headers.delete(name) }, passage)
+  }
+  try {
+    into(response)
+    return response
+  } catch (error) {
+    // A response of `fetch` is immutable, so it is copied. The response to an upgrade cannot be copied.
+    if (!(error instanceof TypeError) || response.status < 200) return response
+    const copy = new Response(response.body, response)
+    into(copy)
+    return copy
+  }
+}
+
 /**
  * A rate limit for servers that turn a Request into a Response. `wrap` and `check` reject with errors of the options' functions, but never
  * because a store fails.
@@ -82,25 +103,7 @@ export function rateLimit<Rest extends readonly unknown[] = []>(options: FetchOp
   const gate = createGate(options, READER, 'option')
   const { address } = options
   const onDenied = handlerOf(options.onDenied)
-  const applyHeaders = (made: Response, passage: Passage): Response => {
-    // A handler may return one response without a body for all requests, which would collect the fields of all.
-    const mayBeShared = passage.decision !== undefined && made.body === null && made.status >= 200
-    const response = mayBeShared ? new Response(null, made) : made
-    const into = ({ headers }: Response): void => {
-      const getHeader = (name: string): string | undefined => headers.get(name) ?? undefined
-      gate.applyHeaders({ getHeader, setHeader: (name, value) => headers.set(name, value) }, passage)
-    }
-    try {
-      into(response)
-      return response
-    } catch (error) {
-      // A response of `fetch` is immutable, so it is copied. The response to an upgrade cannot be copied.
-      if (!(error instanceof TypeError) || response.status < 200) return response
-      const copy = new Response(response.body, response)
-      into(copy)
-      return copy
-    }
-  }
+  const applyHeaders = (response: Response, passage: Passage): Response => withFields(gate, response, passage)
   const check = async (request: Request, ...rest: Rest): Promise<FetchPassage & Pick<Passage, 'settle'>> => {
     const passage = await gate.check(request, requireAddress(address?.(request, ...rest)))
     const { decision, answer, left, release, settle } = passage

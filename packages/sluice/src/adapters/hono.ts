@@ -58,6 +58,24 @@ function writtenOn(context: Context): Map<string, string> {
   return fresh
 }
 
+/** @param fields gets what is set */
+function sinkOf(c: Context, fields: [string, string][]): HeaderSink {
+  const written = writtenOn(c)
+  return {
+    // Reading `c.res` too early makes a response, which costs more than the rest of the limit.
+    getHeader: (name) => (c.finalized ? (c.res.headers.get(name) ?? undefined) : written.get(name)),
+    setHeader: (name, value) => {
+      fields.push([name, value])
+      written.set(name, value)
+      c.header(name, value)
+    },
+    removeHeader: (name) => {
+      written.delete(name)
+      c.header(name, undefined)
+    },
+  }
+}
+
 /** Hono does not add the context's fields to a response that a handler made without the context. */
 function addMissing(context: Context, fields: readonly (readonly [string, string])[]): undefined {
   const [first] = fields
@@ -103,17 +121,7 @@ export function rateLimit<E extends Env = any, I extends Input = {}>(options: Ho
     if (decision !== undefined) c.set('rateLimit', decision)
     // Hono adds the context's fields to later responses of `c.text` and similar methods, even in an error handler.
     const fields: [string, string][] = []
-    const written = writtenOn(c)
-    const sink: HeaderSink = {
-      // Reading `c.res` too early makes a response, which costs more than the rest of the limit.
-      getHeader: (name) => (c.finalized ? (c.res.headers.get(name) ?? undefined) : written.get(name)),
-      setHeader: (name, value) => {
-        fields.push([name, value])
-        written.set(name, value)
-        c.header(name, value)
-      },
-    }
-    gate.applyHeaders(sink, passage)
+    gate.applyHeaders(sinkOf(c, fields), passage)
     if (decision === undefined || answer === undefined) {
       const { release, settle } = passage
       if (release === undefined && settle === undefined) {

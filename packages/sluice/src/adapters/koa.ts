@@ -2,6 +2,7 @@ import type { ParameterizedContext } from 'koa'
 import type { Decision } from '../decision/decision.ts'
 import { createGate, type Passage, type RequestReader } from '../http/gate.ts'
 import type { GateOptions } from '../http/gate-options.ts'
+import type { HeaderSink } from '../http/headers.ts'
 import { onRequestClose } from '../http/leaving.ts'
 import { withErrors } from '../http/option-errors.ts'
 import { PROBLEM_TYPE } from '../http/problem.ts'
@@ -45,6 +46,8 @@ export interface KoaContext {
   respond?: boolean | undefined
   /** Sets a field. */
   set(name: string, value: string): unknown
+  /** Removes a field. */
+  remove(name: string): unknown
 }
 
 /** Options of `rateLimit` for Koa. */
@@ -116,7 +119,12 @@ export function rateLimit<Context extends KoaContext = ParameterizedContext>(
       if (!res.writableEnded) res.end()
       return undefined
     }
-    gate.applyHeaders({ getHeader: (name) => res.getHeader(name), setHeader: (name, value) => context.set(name, value) }, passage)
+    const sink: HeaderSink = {
+      getHeader: (name) => res.getHeader(name),
+      setHeader: (name, value) => context.set(name, value),
+      removeHeader: (name) => context.remove(name),
+    }
+    gate.applyHeaders(sink, passage)
     if (decision === undefined || answer === undefined) return passed(context, next, passage)
     context.status = answer.problem.status
     const handedOver = context.respond === false

@@ -79,5 +79,9 @@ export const READER: RequestReader<PlatformRequest> = {
 
 export function sinkOf(response: PlatformResponse): HeaderSink {
   if (response.raw === undefined) return response
-  return { getHeader: (name) => response.getHeader(name), setHeader: (name, value) => response.header(name, value) }
+  return {
+    getHeader: (name) => response.getHeader(name),
+    setHeader: (name, value) => response.header(name, value),
+    removeHeader: (name) => response.removeHeader?.(name),
+  }
 }

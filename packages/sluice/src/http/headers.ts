@@ -13,6 +13,8 @@ export interface HeaderSink {
   getHeader(name: string): number | string | readonly string[] | undefined
   /** Sets the field, in place of an earlier value. */
   setHeader(name: string, value: string): unknown
+  /** Removes the field. Without this method, an earlier limit's reset stays next to a limit that has none. */
+  removeHeader?(name: string): unknown
 }
 
 /**
@@ -81,12 +83,18 @@ function isFresh(sink: HeaderSink, fields: readonly QuotaField[]): boolean {
  */
 function mergeFields(sink: HeaderSink, fields: readonly QuotaField[], standing: Standing, denied: boolean): void {
   const nearer = denied || fields.every((field) => isNearer(standing, field, sink.getHeader(field.name)))
+  // Slots have no reset. That of another limit next to their values would say when a slot is free.
+  const ofOther = fields.filter(({ resetOf }) => !nearer && resetOf?.some((name) => sink.getHeader(name) !== undefined) === true)
   for (const field of fields) {
     const present = sink.getHeader(field.name)
     const value = field.valueOf(standing)
-    if (present === undefined) setField(sink, field.name, value)
-    else if (field.begins?.test(String(present)) === true) sink.setHeader(field.name, `${String(present)}, ${value}`)
-    else if (field.begins === undefined ? nearer : denied) setField(sink, field.name, value)
+    if (present === undefined) {
+      if (!ofOther.includes(field)) setField(sink, field.name, value)
+    } else if (field.begins?.test(String(present)) === true) sink.setHeader(field.name, `${String(present)}, ${value}`)
+    else if (field.begins === undefined ? nearer : denied) {
+      if (value === undefined) sink.removeHeader?.(field.name)
+      else sink.setHeader(field.name, value)
+    }
   }
 }
 

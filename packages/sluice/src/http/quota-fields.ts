@@ -18,6 +18,8 @@ export interface QuotaField {
   readonly begins?: RegExp
   /** Reads the remaining tokens from a value that another limiter has written. */
   readonly leftIn?: (value: string) => number
+  /** For a reset: the fields with one value that describe the same limit. */
+  readonly resetOf?: readonly string[]
   /** Undefined: the field is not sent. */
   valueOf(standing: Standing): string | undefined
 }
@@ -50,11 +52,15 @@ export function quotaFields({ dialect, legacy, limit, remaining }: HeaderChoice)
 
 const limitIn = (name: string): QuotaField => ({ name, valueOf: ({ capacity }) => capacity })
 const remainingIn = (name: string): QuotaField => ({ name, leftIn: Number, valueOf: ({ left }) => left })
-const resetIn = (name: string): QuotaField => ({ name, valueOf: ({ reset }) => (reset === undefined ? undefined : String(reset)) })
+const resetIn = (family: 'RateLimit' | 'X-RateLimit', textOf: (reset: number, decision: Decision) => string = String): QuotaField => ({
+  name: `${family}-Reset`,
+  resetOf: [`${family}-Limit`, `${family}-Remaining`],
+  valueOf: ({ reset, decision }) => (reset === undefined ? undefined : textOf(reset, decision)),
+})
 
 const LIMIT = limitIn('X-RateLimit-Limit')
 const REMAINING = remainingIn('X-RateLimit-Remaining')
-const TRIPLET = [limitIn('RateLimit-Limit'), remainingIn('RateLimit-Remaining'), resetIn('RateLimit-Reset')]
+const TRIPLET = [limitIn('RateLimit-Limit'), remainingIn('RateLimit-Remaining'), resetIn('RateLimit')]
 
 const DICTIONARY: QuotaField = {
   name: 'RateLimit',
@@ -79,13 +85,8 @@ const DIALECTS: Readonly<Record<HeaderChoice['dialect'], (textsOf: TextsOf) => r
 
 const RESETS: Readonly<Record<HeaderChoice['legacy'], readonly QuotaField[]>> = {
   off: [],
-  delta: [resetIn('X-RateLimit-Reset')],
-  epoch: [
-    {
-      name: 'X-RateLimit-Reset',
-      valueOf: ({ decision, reset }) => (reset === undefined ? undefined : sfInteger(Math.ceil(decision.at / 1_000) + reset)),
-    },
-  ],
+  delta: [resetIn('X-RateLimit')],
+  epoch: [resetIn('X-RateLimit', (reset, { at }) => sfInteger(Math.ceil(at / 1_000) + reset))],
 }
 
 /** Revisions 6 and 7 of the draft: an item has no name. */

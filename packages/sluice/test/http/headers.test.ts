@@ -204,6 +204,7 @@ describe('next to headers that are there', () => {
     const sink = {
       getHeader: (name: string) => sent.get(name.toLowerCase()),
       setHeader: (name: string, value: string) => sent.set(name.toLowerCase(), value),
+      removeHeader: (name: string) => sent.delete(name.toLowerCase()),
     }
     headerWriter(options)(sink, decision, 'someone')
     return Object.fromEntries(sent)
@@ -245,6 +246,30 @@ describe('next to headers that are there', () => {
       ratelimit: '"a";r=0;t=1, "b";r=3;t=1',
       'ratelimit-policy': '"a";q=20;w=2, "b";q=20;w=2',
     })
+  })
+
+  it('the reset is of the limit whose other values are sent: slots have none', () => {
+    const slots = view({ name: 'slots', limit: 5, remaining: 1, unit: 'concurrent-requests' })
+    for (const [options, family] of [
+      [{}, 'ratelimit'],
+      [{ dialect: 'off', legacy: 'delta' }, 'x-ratelimit'],
+      [{ dialect: 'off', legacy: 'epoch', remaining: true, limit: false }, 'x-ratelimit'],
+    ] as const) {
+      const after = (...views: LimitView[]): (string | undefined)[] => {
+        const sent = views.reduce<Record<string, string>>((before, one) => mergedInto(before, allowed(one), options), {})
+        return [sent[`${family}-remaining`], sent[`${family}-reset`]]
+      }
+      const reset = after(view())[1]
+      expect(reset).toMatch(/^\d+$/)
+      expect([after(view(), slots), after(slots, view())]).toEqual([
+        ['1', undefined],
+        ['1', undefined],
+      ])
+      expect([after(view({ remaining: 0 }), slots), after(slots, view({ remaining: 0 }))]).toEqual([
+        ['0', reset],
+        ['0', reset],
+      ])
+    }
   })
 
   it("the application's own stay, but a denial is never stored", () => {
