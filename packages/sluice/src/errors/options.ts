@@ -134,3 +134,8 @@ export function checkOptions(where: string, options: object, forms: Readonly<Rec
     if (value !== undefined) requireForm(where, name, value, form)
   }
 }
+
+/** Undefined options count as absent, as in `checkOptions`. A spread over the defaults would put undefined in their place. */
+export function withDefaults<Options extends object>(defaults: Options, options: Partial<NoInfer<Options>>): Options {
+  return { ...defaults, ...Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) }
+}

@@ -1,5 +1,5 @@
 import { consoleWarning, type OnWarning } from '../../errors/console-warning.ts'
-import { ANY, checkOptions, CLOCK, COUNT, FLAG, type Form, FUNCTION, oneOf, within } from '../../errors/options.ts'
+import { ANY, checkOptions, CLOCK, COUNT, FLAG, type Form, FUNCTION, oneOf, withDefaults, within } from '../../errors/options.ts'
 import { systemRandom, systemTime } from '../../time/system.ts'
 import type { Random, Time } from '../../time/time.ts'
 import type { CallOptions, Store } from '../store.ts'
@@ -82,7 +82,8 @@ export interface Chosen extends Required<Omit<BarePostgresOptions, 'unlogged'>> 
 export function chosen(options: BarePostgresOptions): Chosen {
   checkOptions('postgresStore', options, POSTGRES_FORMS)
   validPort('postgresStore', options.client)
-  return {
+  const defaults: Chosen = {
+    client: options.client,
     table: 'sluice',
     unlogged: undefined,
     onContention: 'wait',
@@ -92,7 +93,6 @@ export function chosen(options: BarePostgresOptions): Chosen {
     onWarning: consoleWarning,
     clock: systemTime,
     random: systemRandom,
-    ...Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)),
-    client: options.client,
   }
+  return withDefaults(defaults, options)
 }

@@ -1,14 +1,15 @@
 import { MICRO } from '../../algorithms/decimal.ts'
+import { withDefaults } from '../../errors/options.ts'
 import { createDeadlines } from '../../time/deadlines.ts'
 import { systemRandom, systemTime } from '../../time/system.ts'
 import type { MonotonicInstant } from '../../time/time.ts'
 import { type CallGroup, type CallOptions, type Failed, failedBy, type GroupVerdict, type Store } from '../store.ts'
-import type { BreakerState } from './breaker.ts'
+import type { BreakerOptions, BreakerState } from './breaker.ts'
 import { DenialCache } from './denial-cache.ts'
 import { CHANGE, DECIDE, LEASE, PEEK, type Verb } from './lane.ts'
 import { createLanes } from './lanes.ts'
 import { LeaseCache } from './lease-cache.ts'
-import type { RemoteStoreOptions } from './options.ts'
+import type { DenialOptions, LeaseOptions, RemoteStoreOptions } from './options.ts'
 import type { Waiting } from './queue.ts'
 
 /** A store with a ring around it. */
@@ -104,7 +105,12 @@ function createParts(store: Store, options: RemoteStoreOptions, ownMs: number | 
     slotMs,
     room: { queued: 0, max: batching === false ? NO_BOUND : maxQueued },
     breaker:
-      breaker === false ? undefined : { failures: 3, windowMs: 200, probeMs: 250, deadlineMs: slotMs, onChange: () => {}, ...breaker },
+      breaker === false
+        ? undefined
+        : withDefaults<Required<BreakerOptions>>(
+            { failures: 3, windowMs: 200, probeMs: 250, deadlineMs: slotMs, onChange: () => {} },
+            breaker,
+          ),
     onReply: deadlines.warm,
   })
   const lease: Store['lease'] =
@@ -117,7 +123,10 @@ function createParts(store: Store, options: RemoteStoreOptions, ownMs: number | 
     lanes,
     lease,
     // With `denials: false`, a denial is remembered for 0 ms.
-    denials: new DenialCache({ clock, maxDeniedMs: denials === false ? 0 : 1_000, maxDenials: 10_000, ...denials }),
+    denials: new DenialCache({
+      clock,
+      ...withDefaults<Required<DenialOptions>>({ maxDeniedMs: denials === false ? 0 : 1_000, maxDenials: 10_000 }, denials || {}),
+    }),
     leases:
       leases === false || lease === undefined
         ? undefined
@@ -126,11 +135,7 @@ function createParts(store: Store, options: RemoteStoreOptions, ownMs: number | 
             name: store.name,
             clock,
             random,
-            lifeMs: 1_000,
-            share: 0.25,
-            afterCalls: 16,
-            maxKeys: 10_000,
-            ...leases,
+            ...withDefaults<Required<LeaseOptions>>({ lifeMs: 1_000, share: 0.25, afterCalls: 16, maxKeys: 10_000 }, leases),
           }),
   }
 }
