@@ -98,6 +98,12 @@ describe('options of a route', () => {
     ['what counts', { limiter, ...waits }, counts, { limiter, ...counts }],
     ['waits', { limiter, ...counts }, waits, { limiter, ...waits }],
     ['holdMs', { limiter, ...counts }, { holdMs: 6 }, { limiter, ...counts, holdMs: 6 }],
+    [
+      'undefined options',
+      { limiter, key, ...counts },
+      { key: undefined, cost: undefined, countWhen: undefined },
+      { limiter, key, ...counts },
+    ],
     ['another cost', { limiter, ...counts }, { cost: 2 }, { limiter, ...counts, cost: 2 }],
   ] as unknown as [string, Partial<GateOptions<never, never>>, object, object][])(
     'with %s replace those of all',
@@ -105,6 +111,12 @@ describe('options of a route', () => {
       expect(mergedOptions(all, route)).toEqual(merged)
     },
   )
+
+  it('that are undefined replace none of all', () => {
+    const all = { limiter, key, ...counts } as unknown as Partial<GateOptions<never, never>>
+    const route = { key: undefined, cost: undefined, countWhen: undefined } as object
+    expect(mergedOptions(all, route)).toStrictEqual(all)
+  })
 })
 
 describe('a passage', () => {
