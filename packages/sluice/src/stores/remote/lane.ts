@@ -168,7 +168,8 @@ export class Lane {
     const probe = async (): Promise<boolean> => {
       if (sample === undefined) return store.ready({ deadline }).then(() => true)
       const [verdict] = await store.decide([sample], { charge: false, deadline })
-      return verdict?.failure === undefined
+      // As in `#count`: a state that cannot be read, such as one of a newer version, shows that the server works.
+      return verdict?.failure === undefined || verdict.failure.kind === 'setup'
     }
     return deadlines.within({ deadline }, probe(), () => new StoreFailure('timeout', 'unknown', `${store.name}: no answer to a probe`))
   }

@@ -12,14 +12,21 @@ interface Fault {
   failure: StoreFailure | undefined
 }
 
-/**
- * A store with a breaker that decides all keys but two. For `newer` it returns the failure of a state that a newer version wrote. It rejects
- * batches with `broken`.
- */
-function bench(): { readonly clock: ManualClock; readonly fault: Fault; readonly store: RemoteStore; ask(key: string): Promise<string> } {
+interface Bench {
+  readonly clock: ManualClock
+  readonly fault: Fault
+  /** Keys of states that a newer version wrote. The first is `newer`. */
+  readonly refused: Set<string | undefined>
+  readonly store: RemoteStore
+  ask(key: string): Promise<string>
+}
+
+/** A store with a breaker that decides all keys but `broken`, of which it rejects batches, and those whose states a newer version wrote. */
+function bench(): Bench {
   const clock = manualClock()
   const far = farStore(memoryStore({ clock }), clock)
   const fault: Fault = { failure: undefined }
+  const refused = new Set<string | undefined>(['newer'])
   const store = withBreaker(
     {
       ...far,
@@ -29,15 +36,32 @@ function bench(): { readonly clock: ManualClock; readonly fault: Fault; readonly
         if (keys.includes('broken')) throw new StoreFailure('protocol', 'unknown', 'not a state')
         const verdicts = await far.decide(groups, options)
         const newer = { failure: new StoreFailure('setup', 'no', 'a newer version wrote this state') }
-        return verdicts.map((verdict, index) => (keys[index] === 'newer' ? newer : verdict))
+        return verdicts.map((verdict, index) => (refused.has(keys[index]) ? newer : verdict))
       },
     },
     { clock, random: () => 1 },
   )
-  return { clock, fault, store, ask: async (key) => outcomeOf((await store.decide([group(key)]))[0] as GroupVerdict) }
+  return { clock, fault, refused, store, ask: async (key) => outcomeOf((await store.decide([group(key)]))[0] as GroupVerdict) }
 }
 
 describe('a state that the store refuses', () => {
+  it('shows to a probe that the server works, if a newer version wrote the state after it was decided', async () => {
+    const { ask, clock, fault, refused, store } = bench()
+    await ask('good')
+    refused.add('good')
+    fault.failure = new StoreFailure('timeout', 'unknown', 'silent')
+    for (let asked = 0; asked < 3; asked += 1) await ask('other')
+    expect(store.breakerState).toBe('open')
+    fault.failure = new StoreFailure('setup', 'no', 'no such table')
+    clock.advance(250)
+    await settle()
+    expect(store.breakerState).toBe('open')
+    fault.failure = undefined
+    clock.advance(250)
+    await settle()
+    expect([store.breakerState, await ask('other'), store.breakerState]).toEqual(['half-open', 'allowed', 'closed'])
+  })
+
   it('opens no breaker, however often it is called', async () => {
     const { ask, store } = bench()
     for (let asked = 0; asked < 10; asked += 1) expect(await ask('newer')).toBe('setup no')
