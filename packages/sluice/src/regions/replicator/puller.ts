@@ -1,4 +1,5 @@
 import { LimiterError } from '../../errors/limiter-error.ts'
+import { shown } from '../../errors/options.ts'
 import type { MonotonicInstant, Random, Time } from '../../time/time.ts'
 import type { RegionRequest } from './messages.ts'
 import type { Region } from '../rights/roster.ts'
@@ -67,8 +68,7 @@ export function createPuller(
         },
         (reason: unknown) => {
           if (closed) return
-          const error = reason instanceof Error ? reason.message : String(reason)
-          status = { ...status, failures: status.failures + 1, error }
+          status = { ...status, failures: status.failures + 1, error: messageOf(reason) }
           report(onError, peer, reason)
         },
       )
@@ -116,8 +116,10 @@ function createSend(
       const aborted = new Promise<never>((_, reject) =>
         signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }),
       )
+      // A transport that throws at once must reject too: otherwise nobody would handle a rejection of `aborted`.
+      const answered = async (): Promise<unknown> => transport(peer, request, signal)
       try {
-        return await Promise.race([transport(peer, request, signal), aborted])
+        return await Promise.race([answered(), aborted])
       } finally {
         stop()
       }
@@ -131,6 +133,12 @@ function createSend(
 
 function ended(): LimiterError {
   return new LimiterError('CLOSED', 'replicate: closed')
+}
+
+/** For any rejection: `String` throws for objects that it cannot convert. */
+function messageOf(reason: unknown): string {
+  if (reason instanceof Error) return reason.message
+  return typeof reason === 'string' ? reason : shown(reason)
 }
 
 /** An error that the observer throws is dropped, so that pulls go on. */
