@@ -43,7 +43,7 @@ export interface RegionalStoreOptions {
   readonly maxCells?: number
   /**
    * With `counters`: a region that has not read some peer for this many milliseconds grants only its part of each limit. This ends when it
-   * has read all peers again. So D (see `mode`) is at most this. At least 1000; default: no cutoff.
+   * has read all peers again. So D (see `mode`) is at most this. At least 2000, and two periods of `replicate`; default: no cutoff.
    */
   readonly cutoffMs?: number
 }
@@ -58,7 +58,7 @@ const FORMS: Readonly<Record<string, Form>> = {
   weights: OBJECT,
   mode: oneOf('fixed', 'escrow', 'counters'),
   maxCells: COUNT,
-  cutoffMs: within(1_000, 86_400_000),
+  cutoffMs: within(2_000, 86_400_000),
 }
 const MAX_CELLS = 100_000
 

@@ -15,7 +15,7 @@ export interface ReplicateOptions {
   readonly transport?: (peer: string, request: RegionRequest, signal: AbortSignal) => Promise<unknown>
   /**
    * Milliseconds between two pulls from one peer, default 1000, from 100 to 60,000. Each wait is up to a tenth shorter or longer, at
-   * random.
+   * random. At most half of the store's `cutoffMs`.
    */
   readonly periodMs?: number
   /** Milliseconds after which a pull counts as failed, default 5000. */

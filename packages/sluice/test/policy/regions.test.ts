@@ -31,6 +31,7 @@ describe('the regions of a policy', () => {
     ],
     ['{ self: eu, peers: [us], weights: { us: 0, eu: 1000 } }', { self: 'eu', weights: { us: 0, eu: 1_000 } }],
     ['{ weights: { eu: 1 } }', { peers: [], weights: { eu: 1 } }],
+    ['{ peers: [eu, us], mode: counters, cutoff: 2s }', { mode: 'counters', cutoffMs: 2_000 }],
     ['{ peers: [eu, us], mode: counters, cutoff: 10s }', { mode: 'counters', cutoffMs: 10_000 }],
   ])('%s', (text, expected) => {
     expect(read(text)).toMatchObject(expected)
@@ -51,7 +52,7 @@ describe('the regions of a policy', () => {
     ['eu', 'regions is "eu": expected a map'],
     ['{ peer: [us] }', 'regions.peer is unknown: did you mean peers? allowed are self, peers, weights, mode, cutoff'],
     ['{ peers: [eu], cutoff: 10s }', 'regions.cutoff is for mode counters, and the mode is escrow'],
-    ['{ peers: [eu], mode: counters, cutoff: 500ms }', 'regions.cutoff: expected 1 second to a day'],
+    ['{ peers: [eu], mode: counters, cutoff: 1999ms }', 'regions.cutoff: expected 2 seconds to a day'],
     ['{ mode: fixed }', 'regions has neither peers nor weights: expected one of them, with the names of the regions'],
     ['{ self: "e u", peers: [us] }', 'regions.self is "e u": expected a name of at most 64 letters'],
     ['{ self: 7, peers: [us] }', 'regions.self is 7: expected a name'],

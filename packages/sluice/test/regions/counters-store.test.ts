@@ -196,7 +196,7 @@ describe('regionalStore with mode counters', () => {
     expect(network.at('eu').store.decideNow?.({ calls: [{ id, limit: LIMIT, cost: MICRO, phase: 0 }] })?.failure?.kind).toBe('memory')
   })
   it('blocks and resets a key also while it is cut off', async () => {
-    const network = countedRegions(['eu', 'us'], { cutoffMs: 1_000 })
+    const network = countedRegions(['eu', 'us'], { cutoffMs: 2_000 })
     const { store } = network.at('eu')
     network.cuts.add('us>eu')
     await network.pass(3_000)
@@ -241,7 +241,7 @@ describe('regionalStore with mode counters', () => {
     expect(() => regionalStore({ store: remote, self: 'eu', peers: ['us'], mode: 'counters' })).toThrow(
       'mode counters does not run over elsewhere in this version, only over memoryStore',
     )
-    expect(() => regionalStore({ store: memoryStore(), self: 'eu', peers: ['us'], cutoffMs: 1_000 })).toThrow(
+    expect(() => regionalStore({ store: memoryStore(), self: 'eu', peers: ['us'], cutoffMs: 2_000 })).toThrow(
       'cutoffMs is for mode counters',
     )
     const store = regionalStore({ store: memoryStore(), self: 'eu', peers: ['us'], mode: 'counters' })

@@ -249,7 +249,7 @@ export const REGIONS: Shape = shapeOf({
     oneOf(REGION_MODES),
   ),
   cutoff: about(
-    'With mode counters: a region that has not read some other one for this long keeps to its part. 1 second to a day.',
+    'With mode counters: a region that has not read some other one for this long keeps to its part. 2 seconds to a day.',
     DURATION,
   ),
 })

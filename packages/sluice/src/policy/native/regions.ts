@@ -9,7 +9,8 @@ const PEER_FORM = 'NAME or NAME=URL, such as us=https://us.limits.example'
 const PEERS_FORM = `a list of 1 to ${REGION_UNITS} regions, each ${PEER_FORM}`
 const WEIGHTS_FORM = `a map of regions, each with a whole number from 0 to ${REGION_UNITS}`
 const MAX_URL_LENGTH = 2_048
-const MAX_CUTOFF_MS = 86_400_000
+/** Regions read each other about once a second. A shorter cutoff would cut off healthy regions. */
+const [MIN_CUTOFF_MS, MAX_CUTOFF_MS] = [2_000, 86_400_000]
 
 export function readRegions(policy: Value): RegionChoice | undefined {
   const fields = policy.get('regions')?.open(REGIONS)
@@ -30,7 +31,7 @@ function readCutoff(value: Value | undefined, mode: RegionChoice['mode']): numbe
   if (value === undefined || micros === undefined) return undefined
   if (mode !== 'counters') return value.refuse(` is for mode counters, and the mode is ${mode}`)
   const ms = micros / MICROS_PER_MS
-  return ms >= 1_000 && ms <= MAX_CUTOFF_MS ? ms : value.refuse(': expected 1 second to a day')
+  return ms >= MIN_CUTOFF_MS && ms <= MAX_CUTOFF_MS ? ms : value.refuse(': expected 2 seconds to a day')
 }
 
 function readPeers(list: Value | undefined): RegionPeer[] {

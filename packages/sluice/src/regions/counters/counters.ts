@@ -13,6 +13,8 @@ import type { Run } from '../rights/state.ts'
 /** How many tokens a region spent of each key, and how many its peers did, as far as it has read. */
 export interface Counters {
   readonly run: Run
+  /** Milliseconds without a read of some peer, after which the region is cut off; undefined: never. */
+  readonly cutoffMs: number | undefined
   readonly spend: Pick<Spend, 'size' | 'hasRoom'>
   /**
    * The store time at which the region was cut off; undefined if it is not. While cut off (some peer not read for `cutoffMs`), it grants
@@ -70,6 +72,7 @@ export function createCounters(store: RewritingStore, names: readonly Region[], 
   }
   return {
     run,
+    cutoffMs,
     spend,
     cutSince,
     spent(call, at) {

@@ -19,6 +19,7 @@ export function replicateSpend(
   const names = Object.keys(weights).filter((name) => name !== self)
   const monotonic = (): MonotonicInstant => clock.monotonic()
   if (counters.attached) throw new LimiterError('INVALID_OPTIONS', 'replicate: the store has a replicator already: close it first')
+  requirePeriods(counters.cutoffMs, periodMs)
   counters.attach(monotonic)
   const readAt = new Map<string, MonotonicInstant>()
   const parts = { transport, periodMs, timeoutMs, clock, random, onError }
@@ -47,6 +48,15 @@ export function replicateSpend(
       counters.detach()
     },
   }
+}
+
+/** Between two reads of a peer pass up to 1.1 periods and two round trips: a shorter cutoff would cut off healthy regions. */
+function requirePeriods(cutoffMs: number | undefined, periodMs: number): void {
+  if (cutoffMs === undefined || cutoffMs >= 2 * periodMs) return
+  throw new LimiterError(
+    'INVALID_OPTIONS',
+    `replicate: periodMs is ${periodMs}, expected at most half of the store's cutoffMs, ${cutoffMs}`,
+  )
 }
 
 function statusOf(

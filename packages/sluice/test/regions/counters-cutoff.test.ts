@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest'
+import { memoryStore } from '../../src/index.ts'
+import { regionalStore, replicate, type Replicator } from '../../src/regions.ts'
+import { manualClock } from '../../src/time/manual.ts'
+
+const LEAST_MS = 2_000
+
+function counting(cutoffMs: number, peers: readonly string[] = ['us'], self = 'eu', clock = manualClock()) {
+  return { clock, store: regionalStore({ store: memoryStore({ clock }), self, peers, mode: 'counters', cutoffMs }) }
+}
+
+describe('a cutoff of counters', () => {
+  it('does not cut off healthy regions at its least, whose pulls wait as long as they may', async () => {
+    const clock = manualClock()
+    const travel = (): Promise<void> => new Promise((resolve) => void clock.after(200, resolve))
+    const replicators = new Map<string, Replicator>()
+    for (const [self, peer] of [
+      ['eu', 'us'],
+      ['us', 'eu'],
+    ] as const) {
+      const { store } = counting(LEAST_MS, [peer], self, clock)
+      const transport = async (to: string, request: unknown): Promise<unknown> => {
+        await travel()
+        return replicators.get(to)?.answer(request)
+      }
+      replicators.set(self, replicate({ store, transport, clock, random: () => 0.999 }))
+    }
+    const phases: (string | undefined)[] = []
+    for (let ms = 0; ms < 20_000; ms += 50) {
+      clock.advance(50)
+      await new Promise((resolve) => setImmediate(resolve))
+      if (ms > 1_000) phases.push(replicators.get('eu')?.status().phase)
+    }
+    expect(new Set(phases)).toEqual(new Set(['open']))
+    for (const replicator of replicators.values()) await replicator.close()
+  })
+
+  it('is refused where two pulls do not fit into it', async () => {
+    expect(() => counting(LEAST_MS - 1)).toThrow('regionalStore: cutoffMs is 1999, expected 2000 to 86400000')
+    const { clock, store } = counting(3_000)
+    const transport = (): Promise<unknown> => new Promise(() => {})
+    expect(() => replicate({ store, transport, clock, periodMs: 1_501 })).toThrow(
+      "replicate: periodMs is 1501, expected at most half of the store's cutoffMs, 3000",
+    )
+    await replicate({ store, transport, clock, periodMs: 1_500 }).close()
+  })
+})
