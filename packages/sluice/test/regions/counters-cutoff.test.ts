@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { memoryStore } from '../../src/index.ts'
+import { createLimiter, memoryStore, tokenBucket } from '../../src/index.ts'
 import { regionalStore, replicate, type Replicator } from '../../src/regions.ts'
 import { manualClock } from '../../src/time/manual.ts'
 
@@ -43,5 +43,15 @@ describe('a cutoff of counters', () => {
       "replicate: periodMs is 1501, expected at most half of the store's cutoffMs, 3000",
     )
     await replicate({ store, transport, clock, periodMs: 1_500 }).close()
+  })
+
+  it('does not concern a region without peers', async () => {
+    const { clock, store } = counting(LEAST_MS, [])
+    const limiter = createLimiter({ limit: tokenBucket({ rate: '1/h', burst: 100 }), store, clock })
+    const replicator = replicate({ store, transport: async () => undefined, clock, periodMs: 60_000 })
+    for (let minute = 0; minute < 3; minute += 1) clock.advance(60_000)
+    expect(replicator.status()).toMatchObject({ phase: 'open', units: 1_000 })
+    expect((await limiter.check('k', { cost: 100 })).outcome).toBe('allowed')
+    await replicator.close()
   })
 })

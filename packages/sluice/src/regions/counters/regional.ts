@@ -17,7 +17,7 @@ export function countedStore(
   self: string,
   weights: ReadonlyMap<string, number>,
   maxCells: number,
-  cutoffMs: number | undefined,
+  chosenMs: number | undefined,
 ): { readonly store: RegionalStore; readonly counters: Counters } {
   if (!isRewriting(store) || !store.capabilities.sync)
     throw new LimiterError(
@@ -26,6 +26,8 @@ export function countedStore(
     )
   const monotonic = (): number => systemTime.monotonic()
   const names = [...weights.keys()].filter((name) => name !== self)
+  // Without peers there is nobody to read, so the region would be cut off for ever.
+  const cutoffMs = names.length === 0 ? undefined : chosenMs
   const counters = createCounters(store, names, freshRun(), { maxCells, cutoffMs, monotonic, keptMs: KEPT_MS })
   const limits = regionalLimits(self, weights, false)
   // Without `cutoffMs` no region grants parts of token buckets, so they need not be divisible.
