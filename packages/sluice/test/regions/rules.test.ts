@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { planOf } from '../../src/algorithms/bucket-plan.ts'
 import { MICRO } from '../../src/algorithms/decimal.ts'
 import type { BucketState } from '../../src/algorithms/token-bucket.ts'
-import { type RegionalLimit, regionalLimit, UNITS } from '../../src/regions/rights/limit.ts'
+import { limitNamed, type RegionalLimit, regionalLimit, UNITS } from '../../src/regions/rights/limit.ts'
 import * as programs from '../../src/regions/rights/programs.ts'
 import { equalRoster } from '../../src/regions/rights/roster.ts'
 import { type Cell, EMPTY_CELL, type RegionStore, type Row } from '../../src/regions/rights/state.ts'
@@ -36,6 +36,26 @@ describe('regions R0: rights', () => {
   it('a limit with a share that is not exact is refused, and the message names the share', () => {
     expect(() => regionalLimit(planOf(1, 1, 999))).toThrow("a region's share of 1 in 1000: its burst is below a millionth of a token")
     expect(() => regionalLimit(planOf(Number.MAX_SAFE_INTEGER, 1, MICRO))).toThrow(/a region's share of \d+ in 1000: /)
+  })
+
+  it('limits that messages name are made once, as many as a policy has overrides; of more, the oldest are made again', () => {
+    const count = 12_000
+    // Bursts that cannot be divided, which is known at once. They fill the cache without taking time.
+    const small = (index: number): string => `1/${index + 1}/1`
+    const named = limitNamed('5/3/100000000')
+    for (let index = 0; index < count - 1; index += 1) limitNamed(small(index))
+    expect(limitNamed('5/3/100000000')).toBe(named)
+    limitNamed(small(count))
+    const again = limitNamed('5/3/100000000')
+    expect([again === named, again?.whole]).toEqual([false, named?.whole])
+    limitNamed(small(count + 1))
+    expect(limitNamed('5/3/100000000')).toBe(again)
+  })
+
+  it('limits that messages name have the same shares', () => {
+    const [named, limit] = [limitNamed('5/3/100000000'), regionalLimit(planOf(5, 3, 100 * MICRO))]
+    for (let turn = 0; turn < 2; turn += 1)
+      for (let units = 1; units <= UNITS; units += 1) expect(named?.share(units)).toEqual(limit.share(units))
   })
 })
 

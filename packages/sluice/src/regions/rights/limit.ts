@@ -44,19 +44,34 @@ export function planIn(policy: string): BucketPlan | undefined {
   return inexact(plan) === undefined ? plan : undefined
 }
 
-/** Cached, because making one takes a millisecond, and a message names the same limit for many keys. */
+/** Cached, because making one takes a millisecond, and messages name the same limits again and again. Oldest first. */
 const NAMED = new Map<string, RegionalLimit | undefined>()
-const MAX_NAMED = 1_000
+/** More than the overrides of a policy. With so few shares of each, all take less than 100 MB. */
+const [MAX_NAMED, MAX_NAMED_SHARES] = [12_000, 16]
 
 /** Undefined if `policy` names no limit, or one that cannot be divided exactly. */
 export function limitNamed(policy: string): RegionalLimit | undefined {
   if (NAMED.has(policy)) return NAMED.get(policy)
   const plan = planIn(policy)
   const made = plan === undefined ? undefined : attempt(() => regionalLimit(plan))
-  const limit = made instanceof LimiterError ? undefined : made
-  if (NAMED.size >= MAX_NAMED) NAMED.clear()
+  const limit = made === undefined || made instanceof LimiterError ? undefined : withFewShares(made)
+  if (NAMED.size === MAX_NAMED) NAMED.delete(NAMED.keys().next().value as string)
   NAMED.set(policy, limit)
   return limit
+}
+
+/** Caches few shares, in a map: the array of `regionalLimit` is faster, but has room for all. */
+function withFewShares(limit: RegionalLimit): RegionalLimit {
+  const shares = new Map<number, BucketPlan>()
+  const share = (units: number): BucketPlan => {
+    let plan = shares.get(units)
+    if (plan === undefined) {
+      if (shares.size === MAX_NAMED_SHARES) shares.clear()
+      shares.set(units, (plan = shareOf(limit.whole, units)))
+    }
+    return plan
+  }
+  return Object.freeze({ ...limit, share })
 }
 
 /** Adds a key's hash to a limit, see `RegionalLimit.hash`. */
