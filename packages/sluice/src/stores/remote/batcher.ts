@@ -65,7 +65,8 @@ export class Batcher<Item, Answer extends Answered> {
     else if (!(deadline > since)) this.#refuse(caller, 'timeout', 'the deadline had passed already')
     else if (!this.#add(caller, since)) {
       const { pace, room } = this.#parts
-      const refuse = (): void => this.#refuse(caller, 'overload', `${room.queued} calls are waiting already`)
+      const why = `${room.queued} calls wait, and ${this.#queue.weigh(items)} more would be above batching.maxQueued, ${room.max}`
+      const refuse = (): void => this.#refuse(caller, 'overload', why)
       const turn = pace()
       if (turn === undefined) refuse()
       else void turn.then(refuse)

@@ -8,7 +8,10 @@ import type { BreakerOptions } from './breaker.ts'
 export interface BatchingOptions {
   /** The most calls in a batch; default 128. */
   readonly maxCalls?: number
-  /** The most calls that may wait in this process. Further calls fail as `overload`, not executed. Default 10,000. */
+  /**
+   * The most calls that may wait in this process. Further calls fail as `overload`, not executed, and so does each list of more calls.
+   * Default 10,000.
+   */
   readonly maxQueued?: number
 }
 

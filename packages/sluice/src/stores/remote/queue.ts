@@ -106,13 +106,18 @@ export class Queue<Item, Answer> {
 
   /** Returns false if there is no room for the caller's items. */
   add(caller: Caller<Item, Answer>): boolean {
-    const { room, weigh } = this.#options
-    const { items } = caller
-    const weight = items.length === 1 ? weigh(items[0] as Item) : items.reduce((sum, item) => sum + weigh(item), 0)
+    const { room } = this.#options
+    const weight = this.weigh(caller.items)
     if (room.queued + weight > room.max) return false
     this.#wait(weight)
     ;(this.callers as Caller<Item, Answer>[]).push(caller)
     return true
+  }
+
+  /** How many calls the items contain. */
+  weigh(items: readonly Item[]): number {
+    const { weigh } = this.#options
+    return items.length === 1 ? weigh(items[0] as Item) : items.reduce((sum, item) => sum + weigh(item), 0)
   }
 
   /** Empty if no caller may be sent now. @param batches how many batches the waiting calls are split into */

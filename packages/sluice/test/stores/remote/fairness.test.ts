@@ -87,6 +87,18 @@ describe('callers take turns', () => {
     expect(new Set(again.outcomes)).toEqual(new Set(['allowed']))
   })
 
+  it('a refusal names the calls that wait, the calls of the list, and the bound', async () => {
+    const { ring, ask, answerAll } = ringBench({ batching: { maxQueued: 5 } })
+    const refused = async (count: number): Promise<unknown> => (await ring.decide(groups(keys('a', count))))[0]?.failure?.message
+    expect(await refused(6)).toBe('held: 0 calls wait, and 6 more would be above batching.maxQueued, 5')
+    ask('sent')
+    await settle()
+    ask(['b', 'c', 'd'])
+    const third = refused(3)
+    await answerAll()
+    expect(await third).toBe('held: 3 calls wait, and 3 more would be above batching.maxQueued, 5')
+  })
+
   it('where too much waits, those with most of their time left go first, so that some are answered at all', async () => {
     const { ask, calls, sent, pass } = ringBench({ batching: { maxCalls: 1 } })
     ask('slow', { deadline: 1_000 })
