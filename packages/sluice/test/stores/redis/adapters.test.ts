@@ -152,7 +152,21 @@ describe('adapters', () => {
     expect([cluster?.of('b'), cluster?.of(undefined)]).toEqual([undefined, undefined])
     cluster?.replace(cluster.of('a') as object)
     expect(done.slice(2)).toEqual(['node destroyed', 'node connects'])
-    // A client for Sentinel has several connections, and does not show them.
-    expect(nodeRedis({ ...commands, ...client('s', true), getSentinelNode: () => {} } as NodeRedisLike).connections).toBeUndefined()
+  })
+
+  it('node-redis: a client of Sentinel gets options with each command, and neither its connections nor its events are used', async () => {
+    const requested: unknown[] = []
+    const unused = { isOpen: true, isReady: false, on: () => {}, once: () => {}, off: () => {}, listenerCount: () => 0, destroy: () => {} }
+    const commands = { evalSha: async () => null, eval: async () => null, withCommandOptions: () => commands, connect: async () => {} }
+    const sendCommand = async (...args: unknown[]) => requested.push(args)
+    const port = nodeRedis({ ...commands, ...unused, sendCommand, getSentinelNode: () => {} } as NodeRedisLike)
+    await port.evalsha('sha', ['k'], [1, 'x'])
+    await port.eval('return 1', [], [2.5])
+    const options = { timeout: 0, typeMapping: { 36: Buffer } }
+    expect(requested).toEqual([
+      [false, ['EVALSHA', 'sha', '1', 'k', '1', 'x'], options],
+      [false, ['EVAL', 'return 1', '0', '2.5'], options],
+    ])
+    expect([port.connections, port.opening, port.untilConnected]).toEqual([undefined, undefined, undefined])
   })
 })

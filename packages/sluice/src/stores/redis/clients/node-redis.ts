@@ -23,17 +23,20 @@ export interface NodeRedisLike extends NodeRedisCommands {
 /** The type of texts in replies (`$` in the protocol RESP). */
 const BLOB_STRING = 36
 const { Buffer } = globalThis as unknown as { readonly Buffer: unknown }
+const COMMAND_OPTIONS = { timeout: 0, typeMapping: { [BLOB_STRING]: Buffer } }
 
 /**
  * Adapts a client of node-redis (`createClient`, `createSentinel` or `createCluster`). The caller configures
  * (docs/stores/clients-and-topologies.md) and closes the client. Its timeout per command does not apply to the store's calls. A connection
- * that gives no replies any more is replaced, except with Sentinel.
+ * that gives no replies any more is replaced, except with Sentinel. A client of Sentinel needs `maxCommandRediscovers: 0`, or it sends calls
+ * again whose connection was lost.
  * @throws LimiterError INVALID_OPTIONS for any other client
  */
 export function nodeRedis(client: NodeRedisLike): RedisPort {
   const methods = ['evalSha', 'eval', 'withCommandOptions']
   requireMethods('nodeRedis', 'a client of node-redis 5 or 6 (the package redis)', client, methods)
-  const commands = client.withCommandOptions({ timeout: 0, typeMapping: { [BLOB_STRING]: Buffer } })
+  if ('getSentinelNode' in client) return bySentinel(client as unknown as SentinelLike)
+  const commands = client.withCommandOptions(COMMAND_OPTIONS)
   const cluster = asCluster(client)
   const connection = asConnection(client)
   const of = cluster === undefined ? connection && (() => connection) : ofNode(cluster)
@@ -44,6 +47,23 @@ export function nodeRedis(client: NodeRedisLike): RedisPort {
     evalsha: (sha1, keys, args) => commands.evalSha(sha1, { keys: [...keys], arguments: args.map(String) }),
     eval: (source, keys, args) => commands.eval(source, { keys: [...keys], arguments: args.map(String) }),
   }
+}
+
+/** What the store uses of a client of Sentinel. Only it has `getSentinelNode`. */
+interface SentinelLike {
+  sendCommand(isReadonly: boolean, args: readonly string[], options: object): Promise<unknown>
+}
+
+/**
+ * Version 5 ignores `withCommandOptions` here. Before the first connection, calls wait in the client: not every version emits the events
+ * that the store could wait for.
+ */
+function bySentinel(client: SentinelLike): RedisPort {
+  const runAs = (command: string): RedisPort['eval'] => {
+    return (program, keys, args) =>
+      client.sendCommand(false, [command, program, String(keys.length), ...keys, ...args.map(String)], COMMAND_OPTIONS)
+  }
+  return { evalsha: runAs('EVALSHA'), eval: runAs('EVAL') }
 }
 
 /** If `connect()` was not awaited, the client is open but not ready. Without an offline queue it then refuses calls. */
@@ -77,9 +97,7 @@ function asCluster(client: object): ClusterLike | undefined {
 
 function asConnection(client: unknown): Connection | undefined {
   const held = client as Connection | undefined
-  const whole = typeof held?.isReady === 'boolean' && hasMethods(held, 'destroy', 'connect')
-  // A client of Sentinel has these methods too, but several connections.
-  return whole && !('getSentinelNode' in held) ? held : undefined
+  return typeof held?.isReady === 'boolean' && hasMethods(held, 'destroy', 'connect') ? held : undefined
 }
 
 function ofNode(cluster: ClusterLike): Connections['of'] {
