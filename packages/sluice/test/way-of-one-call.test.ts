@@ -36,7 +36,9 @@ it('ARCHITECTURE.md shows the functions that a call passes on its way to the soc
   } as typeof submit)
   onTestFinished(() => queued.mockRestore())
   const client = {
-    callBuffer: () => {
+    callBuffer: async () => null,
+    evalBuffer: async () => null,
+    evalshaBuffer: () => {
       way = [...way, ...running()]
       return Promise.reject(new Error('read ECONNRESET'))
     },

@@ -58,7 +58,7 @@ export function createSendGuarded(
     const guard = guardArguments(program, states, args, used, options?.now ?? 0)
     const all = [...addressesOf(states), keys.record]
     const reply = await send(made instanceof Promise ? await made : made, all, guard, options)
-    if (Array.isArray(reply)) throw new StaleShares(reply as number[], () => comparedCalls(states, used))
+    if (Array.isArray(reply)) throw new StaleShares(reply.map(Number), () => comparedCalls(states, used))
     return reply
   }
 }

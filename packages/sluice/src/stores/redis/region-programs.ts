@@ -7,6 +7,7 @@ import { NEWER } from './failures.ts'
 import { namedOf } from './layout.ts'
 import { taggedName } from './names.ts'
 import { cellsProgram, needsProgram, type Program, regionProgram } from './programs.gen.ts'
+import { integerOf } from './reply.ts'
 import { bucketDigits } from './swap.ts'
 import { NEWER_ENDS, readValue } from './value.ts'
 
@@ -61,12 +62,12 @@ export function regionPort(send: SendKeys, keys: RegionKeys): RegionPort {
         rows === undefined ? '-' : rows === null || id === undefined ? '' : rowsText(id, rows),
       ]
       const all = id === undefined ? region : [...region, ...own, maxCells]
-      const reply = await send(regionProgram, keysOf(id), [JSON.stringify(all)], options)
+      const reply = integerOf(await send(regionProgram, keysOf(id), [JSON.stringify(all)], options))
       return typeof reply === 'number' ? reply : read(reply)
     },
     async touch(id, found, rows, maxCells, now, options) {
       const same = [now, found.run, found.begins, '', '', found.cell.change, '-', 0, 0, rowsText(id, rows), maxCells]
-      const reply = await send(regionProgram, keysOf(id), [JSON.stringify(same)], options)
+      const reply = integerOf(await send(regionProgram, keysOf(id), [JSON.stringify(same)], options))
       return typeof reply === 'number' ? undefined : read(reply)
     },
     async shareNeeds(process, entry, keepFor, most, options) {
@@ -77,7 +78,7 @@ export function regionPort(send: SendKeys, keys: RegionKeys): RegionPort {
     async changedSince(cursor, most, now, options) {
       const reply = await send(cellsProgram, keys.region, [JSON.stringify([now, cursor, most])], options)
       return validated('redis: cells', reply, () => {
-        const [run, at, begins, record, changes, all, cells, ...pairs] = listOf(reply)
+        const [run, at, begins, record, changes, all, cells, ...pairs] = listOf(reply).map(integerOf)
         const known = Array.from({ length: pairs.length / 2 }, (_, index) =>
           rowsNamed(textOf(pairs[2 * index]), textOf(pairs[2 * index + 1])),
         )
@@ -98,7 +99,7 @@ export function regionPort(send: SendKeys, keys: RegionKeys): RegionPort {
 
 /** @throws InvalidReply */
 function foundRegion(reply: unknown): FoundRegion {
-  const [run, now, begins, record, value, digest, rows] = listOf(reply)
+  const [run, now, begins, record, value, digest, rows] = listOf(reply).map(integerOf)
   if (!Number.isSafeInteger(now)) throw new InvalidReply()
   return { run: textOf(run), now: now as number, ...recordOf(begins, record), cell: cellOf(value, digest, rows) }
 }

@@ -48,6 +48,11 @@ export function readReply(reply: unknown, states: number, entries: number): Repl
   }
 }
 
+/** An integer of a reply. It is a text if the ioredis client has the option `stringNumbers`. */
+export function integerOf(value: unknown): unknown {
+  return typeof value === 'string' ? Number(value) : value
+}
+
 /** How many numbers a bucket without leases has. */
 const BUCKET = 7
 

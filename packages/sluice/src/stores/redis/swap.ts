@@ -7,6 +7,7 @@ import { type Named, namedOf } from './layout.ts'
 import { FULL, type NewKeys } from './packed/new-keys.ts'
 import { swapProgram } from './programs.gen.ts'
 import { recordDigits } from './record-value.ts'
+import { integerOf } from './reply.ts'
 import { NEWER_ENDS, readValue } from './value.ts'
 
 /** Compare-and-swap for algorithms without a program. A row's version is the digest of its value. */
@@ -27,7 +28,7 @@ export function swapBackend(send: SendProgram, newKeys: NewKeys | undefined): Sw
     classify,
     async read(ids, options) {
       const reply = await sent(ids, [], options)
-      const now: unknown = Array.isArray(reply) && reply.length === 2 * ids.length + 1 ? reply.at(-1) : undefined
+      const now = Array.isArray(reply) && reply.length === 2 * ids.length + 1 ? integerOf(reply.at(-1)) : undefined
       if (!Number.isSafeInteger(now)) throw nonsense(reply)
       const rows = ids.flatMap((id, index): [string, SwapRow][] => {
         const [value, digest] = [(reply as unknown[])[index], (reply as unknown[])[ids.length + index]]
@@ -40,7 +41,7 @@ export function swapBackend(send: SendProgram, newKeys: NewKeys | undefined): Sw
     async write(rows, options) {
       const ids = rows.map(({ id }) => id)
       const writes = rows.flatMap((row) => [row.version === '0' ? '' : row.version, digitsOf(row), row.until, row.expiresAt])
-      const reply = await sent(ids, writes, options)
+      const reply = integerOf(await sent(ids, writes, options))
       if (reply !== 0 && reply !== 1) throw nonsense(reply)
       if (reply === 0) return false
       newKeys?.made(rows.filter(({ version }) => version === '0').map(({ id }) => scopeOf(id)))

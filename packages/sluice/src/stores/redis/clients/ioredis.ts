@@ -15,6 +15,12 @@ export interface IoredisLike {
   connect?(): Promise<unknown>
 }
 
+/** Methods that ioredis and iovalkey have, but do not declare. Their texts are bytes too. */
+interface ScriptsLike {
+  evalshaBuffer(sha1: string, count: number, ...args: (string | number)[]): Promise<unknown>
+  evalBuffer(source: string, count: number, ...args: (string | number)[]): Promise<unknown>
+}
+
 interface ClusterLike {
   nodes(): readonly IoredisNode[]
   /** For each slot the addresses of its nodes, the primary's first. */
@@ -41,12 +47,22 @@ interface Queue {
 export function ioredis(client: IoredisLike): RedisPort {
   requireMethods('ioredis', 'a client of ioredis or iovalkey', client, ['callBuffer'])
   const cluster = asCluster(client)
+  const scripts = asScripts(client)
   return {
     ...(cluster === undefined ? {} : { cluster: true, nodeOf: (slot) => cluster.slots[slot]?.[0] }),
-    evalsha: (sha1, keys, args) => client.callBuffer('evalsha', sha1, keys.length, ...keys, ...args),
-    eval: (source, keys, args) => client.callBuffer('eval', source, keys.length, ...keys, ...args),
+    evalsha: (sha1, keys, args) => scripts.evalshaBuffer(sha1, keys.length, ...keys, ...args),
+    eval: (source, keys, args) => scripts.evalBuffer(source, keys.length, ...keys, ...args),
     connections: { of: cluster === undefined ? () => client : nodeOf(cluster), replace },
     ...firstConnection(client),
+  }
+}
+
+/** With `enableAutoPipelining`, `callBuffer` loses the name of the command. */
+function asScripts(client: IoredisLike): ScriptsLike {
+  if (hasMethods(client, 'evalshaBuffer', 'evalBuffer')) return client as unknown as ScriptsLike
+  return {
+    evalshaBuffer: (...args) => client.callBuffer('evalsha', ...args),
+    evalBuffer: (...args) => client.callBuffer('eval', ...args),
   }
 }
 
