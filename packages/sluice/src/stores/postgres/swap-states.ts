@@ -48,7 +48,9 @@ entries as (
   insert into ${log} (id, seq, at, base) select id, seq, at, base from jsonb_populate_recordset(null::${log}, $3::text::jsonb))
 select 1 / case when (select count(*) from written) = (select count(*) from expected) then 1 else 0 end as many`
   return {
-    read: `select t.now::text as now, s.id::text as id, s.xmin::text || ' ' || coalesce(s.tail, 0) as version, to_jsonb(s)::text as state,
+    // The session's `bytea_output` decides how `to_jsonb` prints bytes.
+    read: `select t.now::text as now, s.id::text as id, s.xmin::text || ' ' || coalesce(s.tail, 0) as version,
+  (to_jsonb(s) || jsonb_build_object('state', encode(s.state, 'hex')))::text as state,
   to_jsonb(p)::text as plan, (select string_agg(e.at || ' ' || e.cost, ' ' order by e.seq) from (
     select l.seq, l.at, lead(l.base, 1, s.charged) over (order by l.seq) - l.base as cost from ${log} l where l.id = s.id) e) as entries
 from (select (extract(epoch from clock_timestamp()) * 1000000)::bigint as now) t left join ${state} s on s.id = any($1::text::uuid[])
@@ -141,6 +143,7 @@ function bytesOf(text: string): string {
   return `\\x${Array.from(text, (char) => char.charCodeAt(0).toString(16)).join('')}`
 }
 
+/** @param bytes as hexadecimal digits */
 function textOf(bytes: string): string {
-  return bytes.slice(2).replaceAll(/../g, (digits) => String.fromCharCode(Number.parseInt(digits, 16)))
+  return bytes.replaceAll(/../g, (digits) => String.fromCharCode(Number.parseInt(digits, 16)))
 }
