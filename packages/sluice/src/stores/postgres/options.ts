@@ -1,4 +1,5 @@
 import { consoleWarning, type OnWarning } from '../../errors/console-warning.ts'
+import { LimiterError } from '../../errors/limiter-error.ts'
 import { ANY, checkOptions, CLOCK, COUNT, FLAG, type Form, FUNCTION, oneOf, withDefaults, within } from '../../errors/options.ts'
 import { systemRandom, systemTime } from '../../time/system.ts'
 import type { Random, Time } from '../../time/time.ts'
@@ -17,7 +18,7 @@ export interface BarePostgresOptions {
   readonly table?: string
   /**
    * Whether tables stay out of the write-ahead log: faster, but a crash of the server empties them. Default: new tables are logged, and
-   * existing ones stay as they are.
+   * existing ones stay as they are. Only with `concurrency: 'lock'`.
    */
   readonly unlogged?: boolean
   /**
@@ -82,6 +83,9 @@ export interface Chosen extends Required<Omit<BarePostgresOptions, 'unlogged'>> 
 export function chosen(options: BarePostgresOptions): Chosen {
   checkOptions('postgresStore', options, POSTGRES_FORMS)
   validPort('postgresStore', options.client)
+  if (options.unlogged === true && options.concurrency === 'compare-and-swap') {
+    throw new LimiterError('INVALID_OPTIONS', "postgresStore: unlogged is true, which concurrency 'compare-and-swap' does not support")
+  }
   const defaults: Chosen = {
     client: options.client,
     table: 'sluice',

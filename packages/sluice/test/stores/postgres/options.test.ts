@@ -17,6 +17,7 @@ describe('options of a PostgreSQL store', () => {
     [{ sweepEveryMs: -1 }, 'sweepEveryMs is -1, expected 0 to 86400000'],
     [{ sweepEveryMs: Number.NaN }, 'sweepEveryMs is NaN'],
     [{ concurrency: 'mysql' }, 'concurrency is "mysql", expected lock or compare-and-swap'],
+    [{ concurrency: 'compare-and-swap', unlogged: true }, "unlogged is true, which concurrency 'compare-and-swap' does not support"],
   ])('refuses %j', (options, why) => {
     expect(() => barePostgresStore({ client, ...options } as BarePostgresOptions)).toThrow(
       expect.objectContaining({ code: 'INVALID_OPTIONS', message: expect.stringContaining(`postgresStore: ${why}`) }),
