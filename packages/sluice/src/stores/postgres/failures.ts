@@ -2,6 +2,8 @@ import { StoreFailure, type StoreFailureKind } from '../store.ts'
 
 /** A migration was applied before with another text. PostgreSQL leaves the class SL to users. */
 export const TEXT_CHANGED = 'SL001'
+/** undefined_table */
+export const NO_TABLE = '42P01'
 /** A stored state's `kind` (algorithm) is unknown to this version. */
 const OTHER_KIND = 'SL002'
 /** Functions of another version were installed too recently to be dropped. */
@@ -38,7 +40,7 @@ const STATES: readonly (readonly [string, StoreFailureKind])[] = [
 const MIGRATE = ' (tables or functions of this version are missing: run "sluice migrate --store URL", or migrate() of the store)'
 const HINTS: Readonly<Record<string, string>> = {
   '42883': MIGRATE,
-  '42P01': MIGRATE,
+  [NO_TABLE]: MIGRATE,
   '42703': MIGRATE,
   [OTHER_KIND]: ' (a newer version wrote it: update this one)',
   [TOO_YOUNG]: ' (processes of that version would fail: force drops them all the same)',

@@ -4,7 +4,8 @@ import type { Statement } from './lanes.ts'
 import type { Row } from './clients/postgres-port.ts'
 import { digestText } from './statements.ts'
 
-type SwapStatements = Record<'migrate' | 'read', string> & Record<'make' | 'change' | 'writeAll' | 'sweep', Statement>
+/** SQL texts for one table. `exists` fails if the table is missing. */
+export type SwapStatements = Record<'migrate' | 'exists' | 'read', string> & Record<'make' | 'change' | 'writeAll' | 'sweep', Statement>
 
 /**
  * Microseconds for which an expired row is kept. Otherwise a row could be inserted and deleted, unnoticed, between another caller's read
@@ -34,6 +35,7 @@ select 1 / case when count(*) = $7::text::bigint then 1 else 0 end as many from 
     `with gone as (delete from ${table} where id >= $1::text::uuid and id < $2::text::uuid and greatest(fresh, until) <= ${NOW} - ${NOTICED}${condition} returning 1) select count(*)::text as many from gone`
   return {
     migrate: `create table if not exists ${table} (id uuid primary key, version bigint not null, previous bigint not null default 0, fresh bigint not null default 0, until bigint not null default 0, numbers text not null default '')`,
+    exists: `select 1 from ${table} limit 0`,
     read: `select t.now::text as now, r.id::text as id, r.version::text as version, r.fresh::text as fresh, r.until::text as until, r.numbers from (select ${NOW} as now) t left join ${table} r on r.id = any($1::text::uuid[])`,
     make: { text: make(''), bounded: make(` from ${limit(6)}`) },
     change: { text: change(''), bounded: change(` and ${limit(7)} is not null`) },

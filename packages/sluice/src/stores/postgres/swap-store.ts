@@ -1,15 +1,14 @@
 import { compareAndSwapStore, type SwapBackend } from '../families/compare-and-swap.ts'
 import { decideAroundLocks, swapAround } from './around-locked.ts'
 import { arrayText } from './encode.ts'
-import { classify } from './failures.ts'
 import { createLanes } from './lanes.ts'
 import type { Chosen, PostgresStore } from './options.ts'
-import { compatProgram } from './programs.gen.ts'
 import { createQuery } from './query.ts'
 import { serverCheck, SETTINGS } from './server-check.ts'
 import { lockedRows } from './statements.ts'
 import { createSweeper } from './sweeper.ts'
 import { swapBackend } from './swap-backend.ts'
+import { migrateSwap } from './swap-migrate.ts'
 import { countOf, readRows, swapStatements } from './swap-rows.ts'
 
 /** How many ranges of ids a sweep of the table has. */
@@ -64,10 +63,7 @@ export function swapStore(options: Chosen): PostgresStore {
       await store.ready(callOptions)
       check(await query(SETTINGS, [], callOptions, 'none'))
     },
-    migrate: ({ compatFunction } = {}) =>
-      client
-        .run(compatFunction === true ? `${statements.migrate};\n${compatProgram}` : statements.migrate)
-        .catch((error: unknown) => Promise.reject(classify(error))),
+    migrate: (migrateOptions) => migrateSwap(client, statements, migrateOptions),
   }
 }
 
