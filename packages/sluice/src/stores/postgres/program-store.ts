@@ -15,7 +15,7 @@ import type { Chosen, PostgresStore } from './options.ts'
 import { createQuery } from './query.ts'
 import { numbersOf } from './reply.ts'
 import { regionPort } from './region-programs.ts'
-import { serverCheck, SETTINGS } from './server-check.ts'
+import { serverCheck } from './server-check.ts'
 import { statementsOf } from './statements.ts'
 import { createSweeper } from './sweeper.ts'
 import { stateBackend } from './swap-states.ts'
@@ -30,7 +30,7 @@ export function programStore(options: Chosen, names: FunctionNames = functionNam
   const query = createQuery(lanes, clock, random)
   const regionQuery: typeof query = (statement, values, callOptions = { deadline: clock.monotonic() + REGION_MS }, ...others) =>
     query(statement, values, callOptions, ...others)
-  const check = serverCheck(client, options.onWarning)
+  const check = serverCheck(client, query, `${table}_state`, options.onWarning)
 
   const sweeper = createSweeper(sweepEveryMs, clock, random, async (first, pages, bound) => {
     const [row] = await query(statements.sweep, [String(first), String(pages)], bound, 'none')
@@ -65,7 +65,7 @@ export function programStore(options: Chosen, names: FunctionNames = functionNam
     sweep: (callOptions) => sweeper.all(callOptions?.deadline),
     ready: async (callOptions) => {
       await decide([], callOptions, 'none')
-      check(await query(SETTINGS, [], callOptions, 'none'))
+      await check(callOptions)
     },
     migrate: (migrateOptions) =>
       migrate(client, { ...migrateOptions, table, unlogged }).catch((error: unknown) => Promise.reject(classify(error))),

@@ -4,7 +4,7 @@ import { arrayText } from './encode.ts'
 import { createLanes } from './lanes.ts'
 import type { Chosen, PostgresStore } from './options.ts'
 import { createQuery } from './query.ts'
-import { serverCheck, SETTINGS } from './server-check.ts'
+import { serverCheck } from './server-check.ts'
 import { lockedRows } from './statements.ts'
 import { createSweeper } from './sweeper.ts'
 import { swapBackend } from './swap-backend.ts'
@@ -20,7 +20,7 @@ export function swapStore(options: Chosen): PostgresStore {
   const statements = swapStatements(own)
   const lanes = createLanes(client, maxInFlight, clock)
   const query = createQuery(lanes, clock, random)
-  const check = serverCheck(client, options.onWarning)
+  const check = serverCheck(client, query, own, options.onWarning)
 
   const read: SwapBackend['read'] = async (ids) => readRows(await client.query(statements.read, [arrayText(ids)]))
   const backend = swapBackend(lanes, read, async (rows, send) => {
@@ -61,7 +61,7 @@ export function swapStore(options: Chosen): PostgresStore {
     sweep: (callOptions) => sweeper.all(callOptions?.deadline),
     ready: async (callOptions) => {
       await store.ready(callOptions)
-      check(await query(SETTINGS, [], callOptions, 'none'))
+      await check(callOptions)
     },
     migrate: (migrateOptions) => migrateSwap(client, statements, migrateOptions),
   }

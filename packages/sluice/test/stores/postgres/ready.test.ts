@@ -37,6 +37,21 @@ describe.skipIf(url === undefined).each(['lock', 'compare-and-swap'] as const)('
     expect(warn.mock.calls).toEqual([[expect.stringContaining('statement_timeout')]])
     warn.mockRestore()
   })
+
+  it.each(['select', 'insert', 'update', 'delete'])('rejects for an account that lacks the right to %s', async (right) => {
+    const role = `${own.name}_no_${right}`
+    await endless.query(`create role ${role} login; grant usage on schema ${own.name} to ${role};
+grant select, insert, update, delete on all tables in schema ${own.name} to ${role}`)
+    const pool = connect(` -c statement_timeout=1s -c role=${role}`)
+    try {
+      await open(pool, {}).ready()
+      await endless.query(`revoke ${right} on all tables in schema ${own.name} from ${role}`)
+      await expect(open(pool, {}).ready()).rejects.toMatchObject({ name: 'StoreFailure', kind: 'setup', executed: 'no' })
+    } finally {
+      await pool.end()
+      await endless.query(`drop owned by ${role}; drop role ${role}`)
+    }
+  })
 })
 
 it.each([true, undefined] as const)('an embedded database has no connections to lose: embedded %s', async (embedded) => {
