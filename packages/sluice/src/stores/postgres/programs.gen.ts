@@ -1399,7 +1399,7 @@ begin
   end loop;
 end $$;
 ` },
-  { name: 'reserve', hash: '686e1771', source: `create function sluice_reserve(
+  { name: 'reserve', hash: 'bc3c1dd7', source: `create function sluice_reserve(
   at_us bigint, charging boolean, waiting int, ids uuid[], firsts int[], sizes int[], plans bigint[], calls bigint[]
 ) returns text language plpgsql volatile
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off
@@ -1428,7 +1428,7 @@ declare
   written int;
   made int;
   outcomes text;
-  found text;
+  buckets text;
 begin
   if waiting < 2 then
     select count(k.lies_at), count(*) filter (
@@ -1440,7 +1440,7 @@ begin
           case when k.zero is null then ',0,0,0,0,0,0'
             else format(',0,%s,%s,%s,%s,0', calls[3], k.zero, coalesce(k.rest, 0), k.seen) end, '' order by x.nth
         )
-      into there, plain, lies_at, a_of, b_of, c_of, found
+      into there, plain, lies_at, a_of, b_of, c_of, buckets
       from unnest(ids) with ordinality as x (id, nth) left join lateral (
         select t.ctid as lies_at, t.kind, t.plan_id, t.zero, t.rest, t.seen, t.keep_for, t.blocked_until
           from sluice_state t where t.id = x.id for update
@@ -1488,7 +1488,7 @@ begin
     raise exception 'sluice: rows of % holds were written or made meanwhile', 2 * passed - written - made
       using errcode = '40001';
   end if;
-  return '{' || now_us || ',' || outcomes || found || '}';
+  return '{' || now_us || ',' || outcomes || buckets || '}';
 end $$;
 ` },
   { name: 'settle_bucket', hash: '4e9f2e51', source: `create function sluice_settle_bucket(

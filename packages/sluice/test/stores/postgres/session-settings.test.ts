@@ -9,6 +9,7 @@ const SETTINGS = [
   'bytea_output=escape',
   'standard_conforming_strings=off',
   'plpgsql.variable_conflict=use_column',
+  'plpgsql.extra_errors=all',
   'datestyle=German',
   'intervalstyle=sql_standard',
   'transform_null_equals=on',

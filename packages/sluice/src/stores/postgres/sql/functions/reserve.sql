@@ -34,7 +34,7 @@ declare
   written int;
   made int;
   outcomes text;
-  found text;
+  buckets text;
 begin
   if waiting < 2 then
     select count(k.lies_at), count(*) filter (
@@ -46,7 +46,7 @@ begin
           case when k.zero is null then ',0,0,0,0,0,0'
             else format(',0,%s,%s,%s,%s,0', calls[3], k.zero, coalesce(k.rest, 0), k.seen) end, '' order by x.nth
         )
-      into there, plain, lies_at, a_of, b_of, c_of, found
+      into there, plain, lies_at, a_of, b_of, c_of, buckets
       from unnest(ids) with ordinality as x (id, nth) left join lateral (
         select t.ctid as lies_at, t.kind, t.plan_id, t.zero, t.rest, t.seen, t.keep_for, t.blocked_until
           from sluice_state t where t.id = x.id for update
@@ -94,5 +94,5 @@ begin
     raise exception 'sluice: rows of % holds were written or made meanwhile', 2 * passed - written - made
       using errcode = '40001';
   end if;
-  return '{' || now_us || ',' || outcomes || found || '}';
+  return '{' || now_us || ',' || outcomes || buckets || '}';
 end $$;
