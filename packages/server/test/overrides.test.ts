@@ -107,6 +107,8 @@ describe('/v1/keys/:key/override', () => {
     [{ rule: 'both', rate: '1/h', burst: 1 }, 'override.key has 1 value: expected 2 (header:x-user, method:)'],
     [{ rule: 'net', rate: '1/h', burst: 1 }, 'override.key 1 is not a value of ip:address'],
     [{ rule: 'user', key: 'bob', rate: '1/h', burst: 1 }, 'does not have the key of the path in it'],
+    [{ rule: 'user', key: { toString: 1 }, rate: '1/h', burst: 1 }, 'does not have the key of the path in it'],
+    [{ rule: 'user', key: [{ toString: 1 }], rate: '1/h', burst: 1 }, 'does not have the key of the path in it'],
   ])('refuses %j and says what is wrong, without the key', async (body, message) => {
     const { call, engine } = await service()
     const [status, { detail }] = await call('PUT', 'ada-9', body)

@@ -137,7 +137,7 @@ function fieldsIn(body: unknown, { key, limit }: KeyTarget): OverrideFields {
   const fields = { key, ...(limit === undefined ? {} : { rule: limit }), ...objectOf(body, expected) } as OverrideFields
   if (limit !== undefined && fields.rule !== limit) throw new BadRequest('The field rule and ?limit= name two rules; expected one of them.')
   const values: readonly unknown[] = Array.isArray(fields.key) ? fields.key : [fields.key]
-  if (values.some((value) => String(value) === key)) return fields
+  if (values.some((value) => (typeof value === 'number' ? String(value) : value) === key)) return fields
   throw new BadRequest(
     'The field key does not have the key of the path in it; expected a list of all values of the key, null for absent ones.',
   )
