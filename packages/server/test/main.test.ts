@@ -20,6 +20,14 @@ describe('sluice', () => {
     expect([short, word]).toEqual([flag, flag])
   })
 
+  it('reads what follows -- as words, also those that would be a flag of help', async () => {
+    for (const word of ['-h', '--help']) {
+      const ran = await run(['block', '--url', 'http://127.0.0.1:1', '--', word, '15m'])
+      expect(ran).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining('cannot be reached') })
+    }
+    expect(await run(['block', '-h', '--', '-h', '15m'])).toEqual(await run(['help', 'block']))
+  })
+
   it.each([
     [['chek', 'a'], 'unknown command chek (did you mean check?); "sluice --help" lists them'],
     [['help', 'frobnicate'], 'unknown command frobnicate; "sluice --help" lists them'],

@@ -42,7 +42,7 @@ async function run(args: readonly string[], io: Io): Promise<void> {
   const [first, ...rest] = args
   const named = first === 'help' ? rest[0] : isHelp(first) ? undefined : first
   const verb = VERBS.find(({ name }) => name === named)
-  const help = first === 'help' || isHelp(first) || (verb !== undefined && rest.some(isHelp))
+  const help = first === 'help' || isHelp(first) || (verb !== undefined && flagsBefore(rest).some(isHelp))
   if (verb !== undefined && !help) return runVerb(verb, rest, io)
   if (first === '--version' || first === '-v') return io.out(`sluice ${version}\n`)
   if (verb === undefined && named !== undefined) {
@@ -75,6 +75,12 @@ function withVariables(error: CommandFailure, verb: Verb, args: ParsedArguments,
   })
   if (shown.length === 0) return error
   return new CommandFailure(error.exitCode, `${error.message} (from ${shown.join(' and ')})`, { cause: error.cause })
+}
+
+/** Words after `--` are values, such as a key `-h`. */
+function flagsBefore(words: readonly string[]): readonly string[] {
+  const end = words.indexOf('--')
+  return end === -1 ? words : words.slice(0, end)
 }
 
 function isHelp(word: string | undefined): boolean {
