@@ -162,6 +162,21 @@ describe('verbs for keys refuse in one line', () => {
     })
   })
 
+  it.each([
+    ['of two lines', 'the-first-secret\nthe-second-secret\n'],
+    ['with a blank', 'the-first-secret the-second-secret'],
+    ['with a character that is not ASCII', 'the-first-secret-\u20ac'],
+    ['that is empty', '\n'],
+  ])('a token %s, and does not print it', async (_name, text) => {
+    const file = join(folder, 'bad')
+    writeFileSync(file, text)
+    expect(await run(['inspect', 'a', '--token-file', file])).toEqual({
+      code: 3,
+      stdout: '',
+      stderr: `sluice: token file ${file}: expected one line of at most 8192 printable characters without blanks\n`,
+    })
+  })
+
   it('a server that is no Sluice', async () => {
     const other = createServer((_request, response) => void response.end('hello\nyou'))
     onTestFinished(() => void other.close())

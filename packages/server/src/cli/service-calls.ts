@@ -3,6 +3,7 @@ import { failed, unreachable, usage } from './failure.ts'
 
 /** Milliseconds that a service may take to answer. */
 const MAX_WAIT_MS = 10_000
+const TOKEN = /^[!-~]{1,8192}$/
 
 export const DEFAULT_URL = 'http://127.0.0.1:8080'
 
@@ -20,12 +21,11 @@ export interface ServiceCalls {
 
 /**
  * @param called the flag or variable that gave the address, for messages
- * @throws CommandFailure exit 3 for an invalid address, exit 1 for a token file that cannot be read
+ * @throws CommandFailure exit 3 for an invalid address or token, exit 1 for a token file that cannot be read
  */
 export function serviceCalls(url: string, tokenFile: string | undefined, called: string): ServiceCalls {
   const base = baseOf(url, called)
-  const tokenIn = (file: string) => readAs(`token file ${file}`, file, failed, { pipes: true }).toString('utf8').trim()
-  const admin = tokenFile === undefined ? {} : { Authorization: `Bearer ${tokenIn(tokenFile)}` }
+  const admin = tokenFile === undefined ? {} : { Authorization: `Bearer ${readToken(tokenFile)}` }
   const headers = { 'Content-Type': 'application/json', ...admin }
   return {
     name: base.origin,
@@ -41,6 +41,13 @@ export function serviceCalls(url: string, tokenFile: string | undefined, called:
       }
     },
   }
+}
+
+/** A token that no header can carry is refused here, because the error of `fetch` would show it. */
+function readToken(file: string): string {
+  const text = readAs(`token file ${file}`, file, failed, { pipes: true }).toString('utf8').trim()
+  if (TOKEN.test(text)) return text
+  throw usage(`token file ${file}: expected one line of at most 8192 printable characters without blanks`)
 }
 
 function baseOf(url: string, called: string): URL {
