@@ -31,6 +31,8 @@ export interface Running {
 
 export interface RunningProcess extends Running {
   readonly pid: number
+  /** Ends the reader of its stderr. */
+  endReader(): void
 }
 
 /** Runs the command in this process until it ends. Starting a process would take longer than most commands do. */
@@ -86,6 +88,7 @@ export async function serveBuilt(args: readonly string[], env: Env = {}): Promis
     url,
     output: () => output() + errors(),
     pid: child.pid as number,
+    endReader: () => void child.stderr?.destroy(),
     stop: (signal = 'SIGTERM') => {
       child.kill(signal)
       return gone

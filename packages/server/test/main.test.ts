@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { run, runBuilt } from './command.ts'
+import { run, runBuilt, serveBuilt } from './command.ts'
+import { policyFiles } from './policy-file.ts'
 
 const TEMPLATE = 'packages/server/policies/rate-limiting-at-scale.yaml'
+const policyFile = policyFiles()
 const VERBS = ['serve', 'check', 'explain', 'inspect', 'reset', 'block', 'unblock', 'regions', 'verify']
 
 describe('sluice', () => {
@@ -62,5 +64,15 @@ describe('the built command', () => {
     [[], 3, /^$/, /^sluice: no command given; [^\n]+\n$/],
   ])('%j ends with %i', async (args, code, stdout, stderr) => {
     expect(await runBuilt(args)).toEqual({ code, stdout: expect.stringMatching(stdout), stderr: expect.stringMatching(stderr) })
+  })
+
+  it('serves on when the reader of its lines has ended', async () => {
+    const service = await serveBuilt(['--demo', '--admin-token-file', policyFile('a-token-of-administration')])
+    service.endReader()
+    const headers = { authorization: 'Bearer a-token-of-administration' }
+    // Each refusal is one line.
+    for (let put = 0; put < 3; put += 1)
+      expect((await fetch(`${service.url}/v1/policy`, { method: 'PUT', body: 'rules: 7', headers })).status).toBe(400)
+    expect(await service.stop()).toBe(0)
   })
 })

@@ -82,6 +82,19 @@ describe.skipIf(redis === undefined)('serve --workers 3', () => {
   })
 })
 
+describe.skipIf(redis === undefined)('serve --workers 2', () => {
+  it('serves on when the reader of its lines has ended', async () => {
+    const token = policyFile('a-token-of-administration')
+    const service = await serve(['--demo', '--workers', '2', '--store', redis as string, '--admin-token-file', token])
+    service.endReader()
+    const headers = { authorization: 'Bearer a-token-of-administration', connection: 'close' }
+    // The primary writes one line for each refusal.
+    for (let put = 0; put < 4; put += 1)
+      expect((await fetch(`${service.url}/v1/policy`, { method: 'PUT', body: 'rules: 7', headers })).status).toBe(400)
+    expect(await service.stop()).toBe(0)
+  })
+})
+
 describe('serve --workers refuses in one line', () => {
   it.each([
     ['memory:', []],
