@@ -131,6 +131,26 @@ describe('/v1/auth', () => {
     }
   })
 
+  it.each([
+    ['the path alone, so the method would be that of the call', { ...original('/search'), 'x-forwarded-uri': '/search' }],
+    ['another host', { ...original('/search'), ...forwarded('/search'), 'x-forwarded-host': 'elsewhere' }],
+    ['a host, where the proxy sends none', { ...forwarded('/search'), ...original('/search'), 'x-original-host': '' }],
+    ['a method, where the proxy sends none', { ...forwarded('/search'), ...original('/search'), 'x-original-method': '' }],
+  ])('refuses a path of both families if a client adds %s', async (_name, headers) => {
+    const { url } = await local(POLICY)
+    const answer = await send(url, '/v1/auth', headers)
+    expect([answer.status, answer.body]).toEqual([400, expect.stringContaining('two different requests')])
+  })
+
+  it('takes a path of both families if an absent method or host is that of the call, and another host alone', async () => {
+    const { url } = await local(POLICY)
+    const same = { ...original('/search'), 'x-forwarded-uri': '/search', host: 'api.example' }
+    expect((await send(url, '/v1/auth', same, 'POST')).status).toBe(200)
+    expect((await send(url, '/v1/auth', same, 'POST')).status).toBe(429)
+    const balanced = { ...original('/tenant?tenant=a', 'GET'), 'x-forwarded-host': 'balancer.example' }
+    expect([(await send(url, '/v1/auth', balanced)).status, (await send(url, '/v1/auth', balanced)).status]).toEqual([200, 429])
+  })
+
   it('needs the request that it is about', async () => {
     const answer = await send((await local(POLICY)).url, '/v1/auth', { 'x-forwarded-for': '203.0.113.1' })
     expect([answer.status, answer.body]).toEqual([400, expect.stringContaining('X-Forwarded-Uri')])

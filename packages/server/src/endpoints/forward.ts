@@ -18,7 +18,7 @@ export async function auth(engine: Engine, { request, response, rest, query }: R
     throw new BadRequest('Only a trusted proxy may call this endpoint: name its address in trustedProxies of the policy.')
   const [forwarded, original] = [originalIn(request, 'x-forwarded'), originalIn(request, 'x-original')]
   // A proxy may pass on the other family of headers as the client sent them.
-  if (differ(forwarded.uri, original.uri) || differ(forwarded.method, original.method))
+  if (areTwoRequests(forwarded, original, request))
     throw new BadRequest(
       'X-Forwarded-* and X-Original-* describe two different requests: have the proxy remove those that it does not set.',
     )
@@ -46,6 +46,15 @@ function originalIn(request: IncomingMessage, family: 'x-forwarded' | 'x-origina
     return typeof value === 'string' && value !== '' ? value : undefined
   }
   return { method: one('method'), uri: one('uri'), host: one('host') }
+}
+
+/** A family with a URI is a whole request: a method or host that it lacks is that of the call, and a client must not add another. */
+function areTwoRequests(one: Original, other: Original, { method, headers }: IncomingMessage): boolean {
+  if (differ(one.method, other.method)) return true
+  if (one.uri === undefined || other.uri === undefined) return false
+  const isSameMethod = (one.method ?? method) === (other.method ?? method)
+  const isSameHost = (one.host ?? headers.host) === (other.host ?? headers.host)
+  return one.uri !== other.uri || !isSameMethod || !isSameHost
 }
 
 function differ(one: string | undefined, other: string | undefined): boolean {
