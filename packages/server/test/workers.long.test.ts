@@ -1,5 +1,7 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
-import { run, type RunningProcess, serveBuilt as serve } from './command.ts'
+import { MAIN, run, type RunningProcess, serveBuilt as serve, SYSTEM } from './command.ts'
 import { childrenOf, isAlive } from './children-of.ts'
 import { policyFiles } from './policy-file.ts'
 
@@ -83,6 +85,19 @@ describe.skipIf(redis === undefined)('serve --workers 3', () => {
 })
 
 describe.skipIf(redis === undefined)('serve --workers 2', () => {
+  it('does not end by a SIGHUP before its first worker serves', async () => {
+    const args = [MAIN, 'serve', '--demo', '--workers', '2', '--store', redis as string, '--log-format', 'text']
+    const child = spawn(process.execPath, args, { env: { ...SYSTEM, PORT: '0' }, stdio: ['ignore', 'ignore', 'pipe'] })
+    let lines = ''
+    child.stderr.on('data', (data: Buffer) => (lines += data.toString()))
+    const ended = once(child, 'close')
+    await expect.poll(() => childrenOf(child.pid as number).length, { interval: 5 }).toBe(1)
+    child.kill('SIGHUP')
+    await Promise.race([ended, vi.waitFor(() => expect(lines).toContain(' on http://'), { timeout: 20_000 })])
+    child.kill()
+    expect([await ended, lines]).toEqual([[0, null], expect.stringContaining(' on http://')])
+  })
+
   it('serves on when the reader of its lines has ended', async () => {
     const token = policyFile('a-token-of-administration')
     const service = await serve(['--demo', '--workers', '2', '--store', redis as string, '--admin-token-file', token])

@@ -8,6 +8,7 @@ import type { CountRepeated } from '../logs/repeated-lines.ts'
 import { createStates } from '../logs/states.ts'
 import { createDoor, type Door } from './door.ts'
 import { createGathering } from './gathering.ts'
+import { createHangups } from './hangups.ts'
 import { randomNames, sendTo, type ToPrimary } from './messages.ts'
 import { createPolicyOrder, relayedOverrides } from './shared-state.ts'
 
@@ -43,6 +44,7 @@ export async function supervise(count: number, at: ListenAt, log: Log, repeated:
         return void door.open().then((opened) => sendTo(worker, { kind: 'listening', ...opened }))
       case 'serving':
         serving.add(worker)
+        hangups.serves(worker)
         // A worker may begin to serve after the others were stopped.
         return stopping ? sendTo(worker, { kind: 'stop' }) : door.add(worker)
       case 'taken':
@@ -73,7 +75,8 @@ export async function supervise(count: number, at: ListenAt, log: Log, repeated:
     return !stopping && (served || worker.id !== 1)
   }
   const fleet = createFleet(store, receive, door.remove, isReplaced, log)
-  process.on('SIGHUP', () => fleet.signal('SIGHUP'))
+  const hangups = createHangups(fleet.workers, serving)
+  process.on('SIGHUP', hangups.hangUp)
   const stopped = Promise.race(STOPS.map((signal) => once(process, signal).then(() => signal)))
   const first = fleet.start()
   await Promise.race([servesOrFails(first), stopped])
@@ -157,7 +160,7 @@ function createFleet(
   return {
     restarts: () => restarts,
     start,
-    signal,
+    workers,
     /** The caller stops the workers in `later` by messages. */
     stop(later: ReadonlySet<Worker>) {
       replacing = false
