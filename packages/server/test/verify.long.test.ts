@@ -243,4 +243,27 @@ describe.skipIf('missing' in server)('a server that is gone in the end', () => {
     await expect(ran).rejects.toThrow('stopped')
     expect(lines).toEqual([expect.stringMatching(/^verify: the states sluice_verify_gone could not be removed from redis:\S+: \S/)])
   })
+
+  it('gets that line also without --faults, and the findings are printed', async () => {
+    const engine = await startRedis('path' in server ? server.path : '')
+    onTestFinished(() => engine.stop())
+    const all = ['verify', '--seconds', '3', '--callers', '4', '--processes', '1', '--progress', '--json', '--store', engine.url]
+    const child = spawn(process.execPath, [MAIN, ...all], { env: SYSTEM, stdio: ['ignore', 'pipe', 'pipe'] })
+    let [report, lines, ended] = ['', '', false]
+    child.stdout.on('data', (data: Buffer) => (report += data.toString()))
+    child.stderr.on('data', (data: Buffer) => {
+      lines += data.toString()
+      if (ended || !lines.includes('calling the store')) return
+      ended = true
+      void engine.stop()
+    })
+    const [code] = (await once(child, 'close')) as [number | null]
+    expect([code, lines]).toEqual([
+      1,
+      expect.stringMatching(
+        /\nsluice: warning: verify: the states sluice_verify_\w+ could not be removed from redis:\S+: [^\n]+\nsluice: verify: [^\n]+\n$/,
+      ),
+    ])
+    expect(JSON.parse(report)).toMatchObject({ ok: false, errors: expect.any(Number) })
+  })
 })

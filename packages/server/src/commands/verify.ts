@@ -14,7 +14,7 @@ import type { OpenStore } from '../stores/opening.ts'
 import { withoutPassword } from '../stores/store-name.ts'
 import { findingsOf } from './verify/findings.ts'
 import { faultLines } from './verify/fault-text.ts'
-import { tryFaults } from './verify/faults.ts'
+import { FORGET_MS, notRemoved, tryFaults } from './verify/faults.ts'
 import { hammer, STATE, type Tally, type Task } from './verify/hammer.ts'
 
 const LOAD_PROCESS = fileURLToPath(new URL('verify/process.js', import.meta.url))
@@ -92,7 +92,7 @@ async function verifyFaults({ args, io, task, limit, progress }: FaultRun): Prom
   if (!ok) throw failed(`verify: ${name}: more passed under deny than the limit allows`)
 }
 
-/** Always removes the states and tables of the test. */
+/** Removes the states and tables of the test in any case. If that fails, a warning says so, and the findings are not lost. */
 async function tested(io: Io, task: Task, limit: AnyLimit, processes: number, progress: Progress) {
   progress.clock('connecting')
   const interrupted = signalled(io, ['SIGINT', 'SIGTERM']).then((signal): never => {
@@ -109,8 +109,7 @@ async function tested(io: Io, task: Task, limit: AnyLimit, processes: number, pr
     const tallies = await (alone ? Promise.race([running, interrupted]) : running)
     return { name, findings: await findingsOf(tallies, limit) }
   } finally {
-    await forgetState(store)
-    await discard?.()
+    await (discard?.() ?? forgetState(store)).catch((error: unknown) => warningTo(io)(notRemoved(task, error)))
     await close()
   }
 }
@@ -134,7 +133,7 @@ function callingFor({ ms }: Task): string {
 }
 
 async function forgetState(store: Store): Promise<void> {
-  const [result] = await store.change([{ kind: 'reset', id: STATE }])
+  const [result] = await store.change([{ kind: 'reset', id: STATE }], { deadline: performance.now() + FORGET_MS })
   if (result?.failure !== undefined) throw result.failure
 }
 

@@ -17,7 +17,7 @@ const PAUSE_MS = 1
 /** Milliseconds after a fault in which the store must decide again. */
 const BACK_MS = 30_000
 /** Milliseconds that removing the states may take. */
-const FORGET_MS = 5_000
+export const FORGET_MS = 5_000
 
 const WORKS: Network = { passes: 'all', delayMs: 0 }
 /** Tried in this order. Between two faults the network works until the store has decided again. */
@@ -130,9 +130,13 @@ async function removeStates({ task: { url, space }, limit, warn }: FaultTest): P
       await opened.close()
     }
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    warn(`verify: the states ${space} could not be removed from ${withoutPassword(url)}: ${why}`)
+    warn(notRemoved({ url, space }, error))
   }
+}
+
+export function notRemoved({ url, space }: Pick<Task, 'url' | 'space'>, error: unknown): string {
+  const why = error instanceof Error ? error.message : String(error)
+  return `verify: the states ${space} could not be removed from ${withoutPassword(url)}: ${why}`
 }
 
 type Faced = Omit<FaultFinding, 'fault' | 'policy' | 'backAfterMs'>
