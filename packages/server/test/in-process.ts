@@ -66,7 +66,7 @@ export async function local(text: string, options: LocalOptions = {}): Promise<L
     activity: () => [activity.report()],
   }
   const live = createLive(reports.activity)
-  const overrides = holdOverrides(engine, () => {})
+  const overrides = holdOverrides(engine, undefined)
   const admission = 'token' in options && options.token === undefined ? undefined : adminAccess(options.token ?? TOKEN).admits
   const server = createServer()
   const { replace } = policy

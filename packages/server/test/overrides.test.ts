@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { pseudonymOf } from '../src/identity/identities.ts'
 import { holdOverrides, takeOverride } from '../src/policy/held-overrides.ts'
-import { relayedOverrides } from '../src/workers/shared-state.ts'
+import { createOverrideOrder } from '../src/workers/shared-state.ts'
 import { ADMIN, local } from './in-process.ts'
 
 const POLICY = `
@@ -139,12 +139,12 @@ describe('10,000 overrides that were put', () => {
     const { call, engine } = await service()
     const limit = { rule: 'user', rate: '1/h', burst: 1 }
     const relayed: unknown[] = []
-    const overrides = holdOverrides(engine, (change) => relayed.push(change))
+    const overrides = holdOverrides(engine, async (changes) => relayed.push(changes))
     for (let key = 0; key < 9_999; key += 1)
       takeOverride(engine, { rule: 'user', key: [`k${key}`], fields: { ...limit, key: [`k${key}`] } })
     expect(await call('PUT', 'ada', limit)).toMatchObject([200, {}])
     expect(await call('PUT', 'bob', limit)).toMatchObject([400, { detail: expect.stringContaining('there are 10000 already') }])
-    expect(() => overrides.set({ ...limit, key: 'bob' })).toThrow('there are 10000 already')
+    await expect(overrides.set({ ...limit, key: 'bob' })).rejects.toThrow('there are 10000 already')
     expect(relayed).toEqual([])
     expect(await call('PUT', 'ada', { ...limit, burst: 3 })).toMatchObject([200, { overrides: [{ limit: 3 }] }])
     expect(await call('DELETE', 'k7')).toEqual([200, { withdrawn: 1 }])
@@ -155,14 +155,18 @@ describe('10,000 overrides that were put', () => {
 describe('overrides for workers that begin later', () => {
   it('are those that hold: the last of each key, and none that was taken back or has ended', () => {
     let now = 0
-    const held = relayedOverrides(() => now)
+    const held = createOverrideOrder(
+      [],
+      () => {},
+      () => now,
+    )
     const fields = { rule: 'a', key: ['x'], rate: '1/s', burst: 1 }
-    held.change({ rule: 'a', key: ['x'], fields })
-    held.change({ rule: 'a', key: ['x'], fields: { ...fields, burst: 2 } })
-    held.change({ rule: 'a', key: ['y'], fields: { ...fields, key: ['y'], until: '1970-01-01T00:00:10Z' } })
-    held.change({ rule: 'a', key: ['z'], fields })
-    held.change({ rule: 'a', key: ['z'] })
-    held.change({ rule: 'a', key: ['never'] })
+    held.add([{ rule: 'a', key: ['x'], fields }])
+    held.add([{ rule: 'a', key: ['x'], fields: { ...fields, burst: 2 } }])
+    held.add([{ rule: 'a', key: ['y'], fields: { ...fields, key: ['y'], until: '1970-01-01T00:00:10Z' } }])
+    held.add([{ rule: 'a', key: ['z'], fields }])
+    held.add([{ rule: 'a', key: ['z'] }])
+    held.add([{ rule: 'a', key: ['never'] }])
     expect(held.list().map(({ key, fields: taken }) => [key, taken?.burst])).toEqual([
       [['x'], 2],
       [['y'], 1],

@@ -6,20 +6,7 @@ import type { HeldPolicy } from '../src/policy/held-policy.ts'
 import type { RelayedPolicy, ToWorker } from '../src/workers/messages.ts'
 import { createPolicyOrder } from '../src/workers/shared-state.ts'
 import { relayPolicies } from '../src/workers/shared-state.ts'
-
-/** Messages that arrive in order, whenever `deliver` is called. */
-function channel<M>(receive: (message: M) => void): { send: (message: M) => void; deliver: () => boolean } {
-  const messages: M[] = []
-  return {
-    send: (message) => void messages.push(message),
-    deliver() {
-      const message = messages.shift()
-      if (message === undefined) return false
-      receive(message)
-      return true
-    },
-  }
-}
+import { channel } from './channel.ts'
 
 /** A policy that takes in texts one after the other, each only when `finish` is called. It refuses texts that begin with "bad". */
 function slowPolicy() {

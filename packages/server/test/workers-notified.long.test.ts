@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs'
+import { Agent, request } from 'node:http'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { childrenOf } from './children-of.ts'
 import { serveBuilt as serve } from './command.ts'
@@ -85,6 +86,52 @@ describe.skipIf(redis === undefined)('an override of several workers', () => {
     expect(top).toEqual({ keys: [{ rule, key: expect.stringMatching(/^[\da-f]{16}$/), requests: 9, error: 0, refused: 1 }] })
     expect(await (await fetch(place, { method: 'DELETE', headers })).json()).toEqual({ withdrawn: 1 })
     await expect.poll(limits).toEqual([3])
+  })
+})
+
+describe.skipIf(redis === undefined)('overrides of two workers', () => {
+  it('are in force in both when the administrator gets the answer, and both end with the same', { timeout: 120_000 }, async () => {
+    const rule = `ordered-${process.pid}`
+    const file = policyFile(`version: 1\n${UNHURRIED}rules:\n  - { name: ${rule}, key: ["header:x-user"], rate: 1/h, burst: 3 }\n`)
+    const token = policyFile('a-token-of-administration')
+    const service = await serve([file, '--workers', '2', '--store', redis as string, '--admin-token-file', token])
+    onTestFinished(async () => void (await service.stop()))
+    await expect.poll(async () => (await fetch(`${service.url}/readyz`)).status, { timeout: 20_000 }).toBe(200)
+    const agents = [new Agent({ keepAlive: true, maxSockets: 1 }), new Agent({ keepAlive: true, maxSockets: 1 })] as const
+    onTestFinished(() => agents.forEach((agent) => agent.destroy()))
+    const call = (agent: Agent, method: string, path: string, body?: object): Promise<Record<string, unknown>> =>
+      new Promise((resolve, reject) => {
+        const headers = { authorization: 'Bearer a-token-of-administration' }
+        const sent = request(`${service.url}/v1/keys/${path}`, { method, agent, headers }, (answer) => {
+          let text = ''
+          answer.setEncoding('utf8').on('data', (part: string) => (text += part))
+          answer.on('end', () => resolve(JSON.parse(text) as Record<string, unknown>))
+        })
+        sent.on('error', reject).end(body === undefined ? undefined : JSON.stringify(body))
+      })
+    const limits = (key: string): Promise<unknown[]> =>
+      Promise.all(
+        agents.map(async (agent) => ((await call(agent, 'GET', key))['overrides'] as { limit: number }[]).map(({ limit }) => limit)),
+      )
+    const put = (agent: Agent, key: string, burst: number) => call(agent, 'PUT', `${key}/override`, { rule, rate: '1/h', burst })
+    // Two connections that are opened one after the other belong to two workers.
+    const [one, other] = agents
+    for (const agent of agents) await call(agent, 'GET', 'first')
+    for (let round = 0; round < 40; round += 1) {
+      const key = `k${round}`
+      await put(one, key, 7)
+      expect([key, await limits(key)]).toEqual([key, [[7], [7]]])
+      await put(other, key, 8)
+      expect([key, await limits(key)]).toEqual([key, [[8], [8]]])
+      expect([key, await call(one, 'DELETE', `${key}/override`)]).toEqual([key, { withdrawn: 1 }])
+      expect([key, await limits(key)]).toEqual([key, [[], []]])
+      await Promise.all([put(one, key, 7), put(other, key, 8)])
+      const [ofOne, ofOther] = await limits(key)
+      expect([key, ofOne]).toEqual([key, ofOther])
+      const counts = await Promise.all(agents.map((agent) => call(agent, 'DELETE', `${key}/override`)))
+      expect([key, counts.reduce((sum, { withdrawn }) => sum + Number(withdrawn), 0)]).toEqual([key, 1])
+      expect([key, await limits(key)]).toEqual([key, [[], []]])
+    }
   })
 })
 

@@ -59,11 +59,11 @@ export function keyRoutes(engine: Engine, overrides: HeldOverrides, admission: A
     // The key keeps its remaining tokens, up to the new limit.
     PUT: reply(async (target, { request }) => {
       const fields = fieldsIn(await readJson(request, MAX_OVERRIDE_BYTES), target)
-      overrides.set(fields)
+      await overrides.set(fields)
       return { overrides: overridesOf(engine, { key: target.key, limit: fields.rule }) }
     }),
     // Overrides in the policy stay.
-    DELETE: reply(async (target) => ({ withdrawn: overrides.withdraw(target) })),
+    DELETE: reply(async (target) => ({ withdrawn: await overrides.withdraw(target) })),
   })
   const routes: ReadonlyMap<string | undefined, Route> = new Map([
     [undefined, key],

@@ -1,22 +1,26 @@
 import type { Engine, KeyTarget, Override, OverrideFields } from 'sluice/policy'
-import type { RelayedOverride } from '../workers/messages.ts'
+import type { OrderOverrides, RelayedOverride } from '../workers/messages.ts'
 
 export type HeldOverrides = ReturnType<typeof holdOverrides>
 
-/** @param relay called for every change, to send it to the other processes */
-export function holdOverrides(engine: Engine, relay: (change: RelayedOverride) => void) {
+/**
+ * A change is applied in this process at once, which validates it, and again in the common order, which decides.
+ * @param order undefined if there is one process
+ */
+export function holdOverrides(engine: Engine, order: OrderOverrides | undefined) {
   const named = ({ rule, values }: Override): RelayedOverride => ({ rule, key: values.map((value) => value ?? null) })
   return {
-    /** @throws LimiterError INVALID_OPTIONS that names each wrong field */
-    set(fields: OverrideFields) {
+    /** Rejects with LimiterError INVALID_OPTIONS that names each wrong field. */
+    async set(fields: OverrideFields) {
       const change = named(engine.override(fields))
-      relay({ ...change, fields: { ...fields, ...change } })
+      await order?.([{ ...change, fields: { ...fields, ...change } }])
     },
-    /** Returns the number of removed overrides. */
-    withdraw(target: KeyTarget) {
-      const withdrawn = engine.withdrawKey(target)
-      for (const override of withdrawn) relay(named(override))
-      return withdrawn.length
+    /** Resolves with the number of removed overrides. */
+    async withdraw(target: KeyTarget) {
+      // An override that another process has set may not have arrived.
+      await order?.([])
+      const withdrawn = engine.withdrawKey(target).map(named)
+      return order === undefined || withdrawn.length === 0 ? withdrawn.length : order(withdrawn)
     },
   }
 }

@@ -2,7 +2,7 @@ import type { Worker } from 'node:cluster'
 import { prometheusMetrics } from 'sluice/observe'
 import { processMetrics } from '../http/process-metrics.ts'
 import { counter, gauge } from '../http/service-metrics.ts'
-import { type Reports, sendTo } from './messages.ts'
+import { type ReportName, sendTo } from './messages.ts'
 import { countersOf, sumMetrics } from './sum-metrics.ts'
 
 const MAX_WAIT_MS = 1_000
@@ -28,12 +28,12 @@ export function createGathering(restarts: () => number) {
     /**
      * Answers after at most a second. Metrics of a late worker are its previous counters.
      * @param count the number of workers that there should be
+     * @param reports those that are sent before the reports of the workers
      */
-    gather(receiver: Worker, id: number, name: keyof Reports, workers: readonly Worker[], count: number) {
+    gather(receiver: Worker, id: number, name: ReportName, workers: readonly Worker[], count: number, reports: unknown[] = []) {
       wanted = count
       started += 1
       const round = started
-      const reports: unknown[] = []
       /** Ids of the workers that have not reported. */
       const open = new Set(workers.map((worker) => worker.id))
       const finish = (): void => {

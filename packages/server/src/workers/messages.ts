@@ -17,6 +17,9 @@ export interface Reports {
   readonly activity: readonly Activity[]
 }
 
+/** `barrier`: an empty report, sent when the worker has handled all earlier messages. */
+export type ReportName = keyof Reports | 'barrier'
+
 export type ReadReports = {
   /** @param isFirst false if another process reports what all share, such as the number of keys */
   readonly [Name in keyof Reports]: (isFirst?: boolean) => Promise<Reports[Name]> | Reports[Name]
@@ -27,11 +30,12 @@ export type ToWorker =
   | { readonly kind: 'policy'; readonly policy: RelayedPolicy }
   /** The primary has put this worker's oldest pending policy into the common order. */
   | { readonly kind: 'ordered' }
-  | { readonly kind: 'override'; readonly change: RelayedOverride }
+  /** In the common order. Also sent to the worker that made the changes. */
+  | { readonly kind: 'override'; readonly changes: readonly RelayedOverride[] }
   /** The port is open, or cannot be opened. */
   | ({ readonly kind: 'listening' } & Opened)
   | { readonly kind: 'connection' }
-  | { readonly kind: 'report'; readonly id: number; readonly name: keyof Reports; readonly isFirst: boolean }
+  | { readonly kind: 'report'; readonly id: number; readonly name: ReportName; readonly isFirst: boolean }
   | ({ readonly kind: 'gathered'; readonly id: number } & Gathered)
   /** Hold responses until `stop`: the port is being closed. */
   | { readonly kind: 'pause' }
@@ -44,7 +48,8 @@ export type ToPrimary =
   | { readonly kind: 'serving' }
   | { readonly kind: 'taken' }
   | { readonly kind: 'policy'; readonly policy: RelayedPolicy }
-  | { readonly kind: 'override'; readonly change: RelayedOverride }
+  /** `gathered` follows when all workers have applied the changes, or after a second. Its first report: how many overrides they removed. */
+  | { readonly kind: 'override'; readonly id: number; readonly changes: readonly RelayedOverride[] }
   | { readonly kind: 'gather'; readonly id: number; readonly name: keyof Reports }
   | { readonly kind: 'reported'; readonly id: number; readonly report: unknown }
   /** The event happened `times` times since the last message. */
@@ -77,6 +82,12 @@ export interface RelayedOverride {
   readonly key: readonly (string | null)[]
   readonly fields?: OverrideFields
 }
+
+/**
+ * Puts changes in the order of all processes. Resolves with the number of overrides that they removed, when all processes have applied them
+ * or a second has passed. Without changes: when this process has applied all changes that are earlier in the order.
+ */
+export type OrderOverrides = (changes: readonly RelayedOverride[]) => Promise<number>
 
 /** What a worker must apply before it answers requests. */
 export interface Beginning {

@@ -109,21 +109,33 @@ export function createPolicyOrder<W>(workers: Iterable<W>, send: (worker: W, mes
 /** From this number on, expired overrides are removed. Each worker refuses more by itself. */
 const MAX_OVERRIDES = 10_000
 
-/** For workers that begin later. */
-export function relayedOverrides(now: () => number) {
+/**
+ * The primary puts the overrides of all workers in one order. Every worker applies all changes in this order, also its own, so all end with
+ * the same.
+ * @param send must keep the order of the calls
+ */
+export function createOverrideOrder<W>(workers: Iterable<W>, send: (worker: W, message: ToWorker) => void, now: () => number) {
   const held = new Map<string, RelayedOverride>()
   const forgetEnded = (): void => {
     const at = now()
     for (const [name, { fields }] of held) if (fields?.until !== undefined && Date.parse(fields.until) <= at) held.delete(name)
   }
+  /** Returns how many overrides were removed. */
+  const take = (change: RelayedOverride): number => {
+    const name = JSON.stringify([change.rule, change.key])
+    const found = held.delete(name)
+    if (change.fields === undefined) return found ? 1 : 0
+    if (held.size >= MAX_OVERRIDES) forgetEnded()
+    held.set(name, change)
+    return 0
+  }
   return {
-    change(change: RelayedOverride) {
-      const name = JSON.stringify([change.rule, change.key])
-      held.delete(name)
-      if (change.fields === undefined) return
-      if (held.size >= MAX_OVERRIDES) forgetEnded()
-      held.set(name, change)
+    /** Returns how many overrides were removed. */
+    add(changes: readonly RelayedOverride[]): number {
+      if (changes.length > 0) for (const worker of workers) send(worker, { kind: 'override', changes })
+      return changes.reduce((removed, change) => removed + take(change), 0)
     },
+    /** For a worker that begins later. */
     list(): readonly RelayedOverride[] {
       forgetEnded()
       return [...held.values()]

@@ -10,7 +10,7 @@ import { createDoor, type Door } from './door.ts'
 import { createGathering } from './gathering.ts'
 import { createHangups } from './hangups.ts'
 import { randomNames, sendTo, type ToPrimary } from './messages.ts'
-import { createPolicyOrder, relayedOverrides } from './shared-state.ts'
+import { createOverrideOrder, createPolicyOrder } from './shared-state.ts'
 
 /** Milliseconds before an ended worker is replaced. Each worker in a row that ends within STEADY_MS of its start doubles the pause. */
 const MIN_PAUSE_MS = 100
@@ -30,7 +30,7 @@ export async function supervise(count: number, at: ListenAt, log: Log, repeated:
   /** `begun`: workers that get changes of policy and overrides. `serving`: those of them that answer requests. */
   const [begun, serving] = [new Set<Worker>(), new Set<Worker>()]
   const policies = createPolicyOrder(begun, sendTo)
-  const overrides = relayedOverrides(Date.now)
+  const overrides = createOverrideOrder(begun, sendTo, Date.now)
   const names = randomNames()
   const door = createDoor(at)
   const gathering = createGathering(() => fleet.restarts())
@@ -51,10 +51,11 @@ export async function supervise(count: number, at: ListenAt, log: Log, repeated:
         return door.taken(worker)
       case 'policy':
         return policies.add(worker, message.policy)
-      case 'override':
-        overrides.change(message.change)
-        for (const other of begun) if (other !== worker) sendTo(other, message)
-        return
+      case 'override': {
+        const { id, changes } = message
+        const removed = overrides.add(changes)
+        return gathering.gather(worker, id, 'barrier', changes.length === 0 ? [worker] : [...serving], count, [removed])
+      }
       case 'gather':
         return gathering.gather(worker, message.id, message.name, [...serving], count)
       case 'reported':

@@ -9,7 +9,7 @@ import type { Log, LogEntry, Logs } from '../logs/log.ts'
 import { type CountRepeated, inBatches, repeatedLines } from '../logs/repeated-lines.ts'
 import { createStates, type StateChange } from '../logs/states.ts'
 import { randomNames, type ToPrimary, type ToWorker } from './messages.ts'
-import type { Beginning, Gathered, Opened, ReadReports, Reports } from './messages.ts'
+import type { Beginning, Gathered, Opened, OrderOverrides, ReadReports, RelayedOverride, Reports } from './messages.ts'
 import { sumMetrics } from './sum-metrics.ts'
 
 /** Another process of the service received or decided this change. */
@@ -32,7 +32,9 @@ export interface Group {
   listen(server: Server): Promise<number>
   /** From now on this process counts as serving. `apply` gets each change since `begin`. */
   join(apply: (change: Change) => void): void
-  send(message: Extract<ToPrimary, { kind: 'policy' | 'override' }>): void
+  send(message: Extract<ToPrimary, { kind: 'policy' }>): void
+  /** Absent if there is one process. */
+  readonly order?: OrderOverrides
   /** Resolves when this process is to stop serving, with a function to call after its server and store are closed. */
   stopped(): Promise<() => void>
 }
@@ -71,7 +73,7 @@ export function workerGroup(io: Io): Group {
         // There is no socket if the client has already disconnected.
         return connection instanceof Socket ? accept(server, connection) : undefined
       case 'report':
-        return void report(message.id, own?.[message.name], message.isFirst)
+        return void report(message.id, message.name === 'barrier' ? undefined : own?.[message.name], message.isFirst)
       case 'gathered':
         return gathers.gathered(message.id, message)
       case 'stop':
@@ -108,6 +110,7 @@ export function workerGroup(io: Io): Group {
       send({ kind: 'serving' })
     },
     send,
+    order: gathers.order,
     stopped() {
       // A signal may reach every process. Only the primary acts on it, and stops the workers by messages.
       for (const signal of STOPS) io.onSignal(signal, () => {})
@@ -127,18 +130,23 @@ async function report(id: number, make: ((isFirst: boolean) => unknown) | undefi
 function createGathers() {
   const waiting = new Map<number, (gathered: Gathered) => void>()
   let last = 0
-  const gather = (name: keyof Reports): Promise<Gathered> => {
+  const request = (messageOf: (id: number) => ToPrimary): Promise<Gathered> => {
     last += 1
     const id = last
-    send({ kind: 'gather', id, name })
+    send(messageOf(id))
     return new Promise((resolve) => waiting.set(id, resolve))
   }
+  const gather = (name: keyof Reports): Promise<Gathered> => request((id) => ({ kind: 'gather', id, name }))
   return {
     all: {
       metrics: async () => sumMetrics((await gather('metrics')).reports as string[]),
       readiness: async () => readinessOfAll(await gather('readiness')),
       top: async () => ((await gather('top')).reports as Reports['top'][]).flat(),
       activity: async () => ((await gather('activity')).reports as Reports['activity'][]).flat(),
+    },
+    async order(changes: readonly RelayedOverride[]) {
+      const { reports } = await request((id) => ({ kind: 'override', id, changes }))
+      return reports[0] as number
     },
     gathered(id: number, gathered: Gathered) {
       waiting.get(id)?.(gathered)

@@ -21,10 +21,10 @@ export async function share(group: Group, beginning: Beginning, engine: Engine, 
   // `latest` has replaced the policy that was requested at `requestedAt`.
   const first = latest === undefined ? requestedAt : undefined
   const { put, file, fetched, relayed, ordered } = relayPolicies(policy, send, keeps, first)
-  const overrides = holdOverrides(engine, (change) => group.send({ kind: 'override', change }))
+  const overrides = holdOverrides(engine, group.order)
   const apply = (change: Exclude<Change, { kind: 'pause' }>): void => {
     if (change.kind === 'policy') relayed(change.policy)
-    else if (change.kind === 'override') adopt(engine, change.change, own)
+    else if (change.kind === 'override') for (const each of change.changes) adopt(engine, each, own)
     else ordered()
   }
   return { replace: replacingByPut(put, single), replaceBy: { file, fetched }, overrides, apply }
