@@ -34,7 +34,7 @@ export function slotted(room: Room, { id, limit, cost, phase }: Call, slots: Slo
   return { slot, limit, cost, phase }
 }
 
-export function nameOf({ known, lo, hi }: Slot): string {
+function nameOf({ known, lo, hi }: Slot): string {
   return `${known.states.tag}:${lo}:${hi}`
 }
 

@@ -122,9 +122,9 @@ describe('states that keys share', () => {
 
   it('are 1,024 of a limit, and start with nothing', () => {
     const overflow = new Overflow()
-    const empty = overflow.read('scope', 7, limit, now, 0)
+    const empty = overflow.read('scope', 7, limit, now, 0, false)
     expect(limit.algorithm.view(limit.plan, empty as never, now, 0)).toMatchObject({ remaining: 0, resetAfter: 36_000_000_000 })
-    expect(overflow.read('scope', 7 + 1_024, limit, now + 5, 0)).toBe(empty)
+    expect(overflow.read('scope', 7 + 1_024, limit, now + 5, 0, false)).toBe(empty)
     expect(overflow.trace('scope', 6)).toBeUndefined()
     expect(overflow.trace('scope', 7 + 1_023)).toBeUndefined()
   })

@@ -140,6 +140,6 @@ describe.skipIf(url === undefined)('sweeping', () => {
       LIMITS.map((limit) => ({ calls: [call('spent', limit)] })),
     )
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(['denied', 'denied', 'denied', 'denied'])
-    expect(outcomes.some(({ calls }) => calls.some(({ blocked }) => blocked === true))).toBe(false)
+    expect(outcomes.some(({ calls }) => calls.some(({ blockedFor }) => blockedFor !== undefined))).toBe(false)
   })
 })

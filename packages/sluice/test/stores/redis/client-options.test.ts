@@ -10,13 +10,13 @@ import { idleLimit } from '../families/idle-window.ts'
 
 const { redis: url = '' } = inject('engines')
 const CLIENTS = [
-  ['ioredis', Redis],
-  ['iovalkey', Valkey],
+  ['ioredis', (options: object) => new Redis(url, options)],
+  ['iovalkey', (options: object) => new Valkey(url, options)],
 ] as const
 
-describe.skipIf(url === '').each(CLIENTS)('options of %s', (name, Client) => {
+describe.skipIf(url === '').each(CLIENTS)('options of %s', (name, connected) => {
   const opened = (options: object) => {
-    const client = new Client(url, options)
+    const client = connected(options)
     onTestFinished(() => void client.quit())
     return bareRedisStore({ client: ioredis(client), prefix: `options-${process.pid}-${name}:` })
   }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { remoteStore } from '../../../src/stores/remote/remote-store.ts'
+import type { Decided } from '../../../src/stores/store.ts'
 import { manualClock } from '../../../src/time/manual.ts'
 import { call as leasedCall } from './lease-bench.ts'
 import { leasingStore } from './leasing-store.ts'
@@ -46,7 +47,7 @@ describe('an option of the ring that is undefined has its default', () => {
     const ring = remoteStore(leasingStore(clock), { clock, leases: unchosen(name) })
     const busy = { calls: [leasedCall('k')] }
     const sources: unknown[] = []
-    for (let index = 0; index < 17; index += 1) sources.push((await ring.decide([busy]))[0]?.source ?? 'store')
+    for (let index = 0; index < 17; index += 1) sources.push(((await ring.decide([busy])) as readonly [Decided])[0].source ?? 'store')
     expect([sources[0], sources.at(-1)]).toEqual(['store', 'lease'])
     await ring.close()
   })
