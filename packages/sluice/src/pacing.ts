@@ -126,7 +126,7 @@ const CHANNEL_FORMS = {
 
 /**
  * @param maxTurns replaces `maxWaiting`. A channel has at most `maxWaiting` takes itself, and turns of takes that left must not count: they
- * end a little later
+ * end at the latest when the store has answered
  */
 function turnsOf(
   where: string,

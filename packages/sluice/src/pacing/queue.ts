@@ -8,6 +8,8 @@ interface Entry<T> {
 /** First in, first out; entries can be removed from the middle. */
 export interface Queue<T> {
   readonly size: number
+  /** Undefined if the queue is empty. */
+  readonly first: T | undefined
   add(value: T): Entry<T>
   /** Returns false if the entry was removed before. */
   remove(entry: Entry<T>): boolean
@@ -32,6 +34,9 @@ export function createQueue<T>(): Queue<T> {
   return {
     get size() {
       return size
+    },
+    get first() {
+      return size === 0 ? undefined : end.after.value
     },
     add(value) {
       const entry = { value, before: end.before, after: end }

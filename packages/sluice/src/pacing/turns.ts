@@ -2,7 +2,9 @@ import { LimiterError } from '../errors/limiter-error.ts'
 import { MAX_WAIT_MS } from '../errors/options.ts'
 import type { Limiter } from '../limiter/limiter.ts'
 import { createSleep } from '../limiter/sleep.ts'
+import { onAbort } from '../time/abort-listeners.ts'
 import type { Time } from '../time/time.ts'
+import { createQueue } from './queue.ts'
 
 /** How turns are granted: the options of everything in `sluice/pacing`. */
 export interface TurnsOptions {
@@ -26,20 +28,30 @@ export interface Turns {
   next(cost?: number, signal?: AbortSignal): Promise<Release | undefined>
 }
 
+/** The place of a turn in the order of the calls. */
+interface Place {
+  /** Ends the turn's wait for those before it. */
+  onFirst?: () => void
+}
+
 /** Pauses while the store cannot decide: the first and the longest. Each is twice the one before. */
 const [RETRY_MS, MAX_RETRY_MS] = [100, 1_600]
 
 export function createTurns(where: string, limiter: Limiter, clock: Time, options: TurnsOptions): Turns {
   const { key = 'pacing', maxWaiting = 10_000, maxWaitMs = MAX_WAIT_MS } = options
   const sleep = createSleep(clock)
-  let waiting = 0
-  let last: Promise<unknown> = Promise.resolve()
+  const places = createQueue<Place>()
 
-  const take = async (
-    before: Promise<unknown>,
-    cost: number | undefined,
-    signal: AbortSignal | undefined,
-  ): Promise<Release | undefined> => {
+  /** Resolves when all turns before this one have ended, or when the signal aborts. */
+  const firstOrAborted = (place: Place, signal: AbortSignal | undefined): Promise<void> =>
+    new Promise((resolve) => {
+      const stop = signal === undefined ? undefined : onAbort(signal, resolve)
+      place.onFirst = () => {
+        stop?.()
+        resolve()
+      }
+    })
+  const take = async (place: Place, cost: number | undefined, signal: AbortSignal | undefined): Promise<Release | undefined> => {
     const latest = clock.monotonic() + maxWaitMs
     const own = { ...(cost === undefined ? {} : { cost }), ...(signal === undefined ? {} : { signal }) }
     for (let pause = RETRY_MS; ; pause = Math.min(2 * pause, MAX_RETRY_MS)) {
@@ -57,9 +69,9 @@ export function createTurns(where: string, limiter: Limiter, clock: Time, option
         const again = retryAfterMs === undefined ? '' : `; try again in ${retryAfterMs} ms`
         throw new LimiterError('OVERLOAD', `${where}: ${limitName} has no turn within ${maxWaitMs} ms (maxWaitMs; ${reason})${again}`)
       }
-      // Waits for the previous turn, because replies of the store may overtake each other. While the store fails, only the first waiting
-      // turn tries again.
-      await before
+      // Waits for earlier turns, because replies of the store may overtake each other. While the store fails, only the first waiting turn
+      // tries again.
+      if (places.first !== place && signal?.aborted !== true) await firstOrAborted(place, signal)
       const { hold } = decision
       const release = hold && ((): void => void limiter.release(key, hold.id).catch(() => undefined))
       if (decision.allowed && signal?.aborted !== true) return release
@@ -73,12 +85,15 @@ export function createTurns(where: string, limiter: Limiter, clock: Time, option
   }
   return {
     next(cost, signal) {
-      if (waiting >= maxWaiting)
+      if (places.size >= maxWaiting)
         return Promise.reject(new LimiterError('OVERLOAD', `${where}: ${maxWaiting} turns are waiting already (maxWaiting)`))
-      waiting += 1
-      const turn = take(last, cost, signal).finally(() => (waiting -= 1))
-      last = turn.catch(() => undefined)
-      return turn
+      const place: Place = {}
+      const entry = places.add(place)
+      return take(place, cost, signal).finally(() => {
+        const isFirst = places.first === place
+        places.remove(entry)
+        if (isFirst) places.first?.onFirst?.()
+      })
     },
   }
 }
