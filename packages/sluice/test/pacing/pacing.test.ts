@@ -31,7 +31,7 @@ describe('throttleFunction', () => {
     expect(done).toEqual([1, 2, 3, 4, 5])
   })
 
-  it.each([86_400_000.1, 86_400_000.3, 50_000_000.7])(
+  it.each([86_400_000.3, 49_876_536.8, 56_049_372.3])(
     'runs at any instant of a clock with fractions of a millisecond: %d ms',
     async (ms) => {
       const clock = manualClock()
