@@ -31,15 +31,6 @@ describe('throttleFunction', () => {
     expect(done).toEqual([1, 2, 3, 4, 5])
   })
 
-  it.each([86_400_000.3, 49_876_536.8, 56_049_372.3])(
-    'runs at any instant of a clock with fractions of a millisecond: %d ms',
-    async (ms) => {
-      const clock = manualClock()
-      clock.advance(ms)
-      expect(await throttleFunction(() => 'ran', tokenBucket({ rate: '10/s', burst: 1 }), { clock })()).toBe('ran')
-    },
-  )
-
   it('takes one store call for each call, however long it waits', async () => {
     const clock = manualClock()
     const store = memoryStore({ clock })

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { createLimiter, tokenBucket } from '../../src/index.ts'
+import { createLimiter, memoryStore, tokenBucket } from '../../src/index.ts'
 import { createChannel } from '../../src/pacing/channel.ts'
 import { createTurns, type Turns } from '../../src/pacing/turns.ts'
 import { manualClock } from '../../src/time/manual.ts'
@@ -99,5 +99,12 @@ describe('turns', () => {
     }
     await settle()
     expect(pending).toBe(1)
+  })
+
+  it.each([86_400_000.3, 49_876_536.8, 56_049_372.3])('a turn may wait a day on a clock that shows %d ms', async (ms) => {
+    const clock = manualClock()
+    clock.advance(ms)
+    const turns = createTurns('test', createLimiter({ limit, store: memoryStore({ clock }), clock }), clock, {})
+    expect(await turns.next()).toBeUndefined()
   })
 })
