@@ -174,7 +174,10 @@ function aged({ verdict, receivedAt }: Denial, now: MonotonicInstant): Decided {
   const later = (call: Verdict): Verdict => {
     const { retryAfter, replenishAfter, resetAfter, blockedFor } = call
     const aged = { ...call, retryAfter: left(retryAfter), replenishAfter: left(replenishAfter), resetAfter: left(resetAfter) }
-    return blockedFor === undefined ? aged : { ...aged, blockedFor: left(blockedFor) }
+    if (blockedFor === undefined) return aged
+    // A block may end before the limit's own wait, and then is no longer the reason.
+    const { blockedFor: _, ...unblocked } = aged
+    return left(blockedFor) === 0 ? unblocked : { ...aged, blockedFor: left(blockedFor) }
   }
   const { at, retryAfter, calls } = verdict
   // Most groups have one call, and an array literal is faster than `map`.

@@ -192,6 +192,21 @@ describe('DenialCache', () => {
     expect((await decide([held])).source).toBeUndefined()
   })
 
+  it('reports no block that has ended, where the limit denies for longer', async () => {
+    const { clock, decide, store } = bench()
+    const window = fixedWindow({ limit: 1, window: '1h', align: 'first' })
+    const one = call('k', 1, window)
+    await decide([one])
+    await verbs.block(store, [one.id], 100_000)
+    expect((await decide([one])).calls[0]).toMatchObject({ outcome: 'denied', blockedFor: 100_000 })
+    clock.advance(99)
+    expect(await decide([one])).toMatchObject({ source: 'denied-cache', calls: [{ blockedFor: 1_000 }] })
+    clock.advance(1)
+    const after = await decide([one])
+    expect(after).toMatchObject({ source: 'denied-cache', calls: [{ outcome: 'denied' }] })
+    expect(after.calls[0]).not.toHaveProperty('blockedFor')
+  })
+
   it('does not remember a denial whose call was in flight at a change', async () => {
     const { decide, change, cache } = bench()
     await decide([call('k', 10)])
