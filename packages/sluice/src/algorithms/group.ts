@@ -19,7 +19,7 @@ export interface CallResult extends View {
   readonly grant?: Grant
   /** For a denied call of a hold record: the existing record. */
   readonly record?: unknown
-  /** Set if `Limiter.block` denies the call, even if the limit denies it too: how long until the block ends. */
+  /** Set if `Limiter.block` denies the call, even if the limit denies it too or it is impossible: how long until the block ends. */
   readonly blockedFor?: Micros
 }
 
@@ -79,7 +79,8 @@ export function applyGroup(
     const found = step.outcome === 'denied' && limit.algorithm.note !== undefined ? { ...views, record: adopted[slot] } : views
     const result = grant !== undefined ? { ...views, grant } : charged && limit.ahead === true ? { ...views, after: step.state } : found
     const wait = (blocks[slot] ?? 0) - now
-    if (wait <= 0 || step.outcome === 'impossible') return result
+    if (wait <= 0) return result
+    if (step.outcome === 'impossible') return { ...result, blockedFor: wait }
     const call = waiting[index]
     const retryAfter = call === undefined ? Math.max(wait, waits) : passesFrom(call, now) - now
     return { ...result, outcome: 'denied', retryAfter, blockedFor: wait }

@@ -123,7 +123,9 @@ export function checkGive({ self, weights }: RegionalStore, to: string, units: n
  */
 export function denied(verdict: Decided): Decided {
   const calls = verdict.calls.map((call) =>
-    call.outcome === 'impossible' ? { ...call, outcome: 'denied' as const, retryAfter: call.replenishAfter } : call,
+    call.outcome === 'impossible'
+      ? { ...call, outcome: 'denied' as const, retryAfter: Math.max(call.replenishAfter, call.blockedFor ?? 0) }
+      : call,
   )
   return { ...verdict, outcome: 'denied', retryAfter: undefined, calls }
 }

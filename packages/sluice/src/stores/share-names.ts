@@ -3,7 +3,7 @@ import type { StateId } from './call.ts'
 
 const NOTHING = 'none:'
 
-/** Names a state that is never written, for a key of which the region has no share. */
+/** Names a state that is never written, for a key of which the region has no share. So a block of the key is not seen. */
 export function nothingOf(name: string): string {
   return NOTHING + name
 }

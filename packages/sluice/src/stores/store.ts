@@ -54,7 +54,7 @@ export interface Verdict extends Readonly<View> {
   readonly grant?: Grant
   /** For a denied call of a hold record: the existing record. */
   readonly record?: unknown
-  /** Set if a block denies the call, even if the limit denies it too: how long until the block ends. */
+  /** Set if a block denies the call, even if the limit denies it too or it is impossible: how long until the block ends. */
   readonly blockedFor?: Micros
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createEngine } from '../../src/policy.ts'
 import { parsePolicy } from '../../src/policy/parse.ts'
+import { regionalStore } from '../../src/regions.ts'
 import { memoryStore } from '../../src/stores/memory/memory-store.ts'
 import { type Change, type Store, StoreFailure } from '../../src/stores/store.ts'
 import { manualClock } from '../../src/time/manual.ts'
@@ -133,6 +134,15 @@ rules:
     expect(await engine.inspectKey({ key: 'a' })).toMatchObject([{ blockedForMs: 9_000 }])
     clock.advance(9_000)
     expect((await engine.inspectKey({ key: 'a' }))[0]).not.toHaveProperty('blockedForMs')
+  })
+
+  it('shows how long it is blocked in a region that holds no units', async () => {
+    const store = regionalStore({ store: memoryStore(), self: 'eu', peers: ['us'], mode: 'escrow' })
+    const { engine } = bench(RULES, { store })
+    await engine.blockKey({ key: 'a', limit: 'seen' }, '1h')
+    expect(await engine.inspectKey({ key: 'a', limit: 'seen' })).toMatchObject([{ remaining: 0, blockedForMs: expect.any(Number) }])
+    await engine.blockKey({ key: 'a' }, '1h')
+    expect(await engine.peek(by('a'))).toMatchObject({ outcome: 'denied', reason: 'blocked' })
   })
 
   it('is refused where it is not one, and where a rule or a length is not one', async () => {

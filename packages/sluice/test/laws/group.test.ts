@@ -57,7 +57,11 @@ describe.each(TABLE)('a block over a %s', (_, { ten }) => {
     const waits = (until: number) => applyGroup([spent], [call(10)], START, [START + until]).calls[0]
     expect(waits(1)).toMatchObject({ retryAfter: wait, blockedFor: 1 })
     expect(waits(wait + 1)).toMatchObject({ retryAfter: wait + 1, blockedFor: wait + 1 })
-    expect(applyGroup([spent], [call(11)], START, [START + 1]).calls[0]).toMatchObject({ outcome: 'impossible', retryAfter: 0 })
+    expect(applyGroup([spent], [call(11)], START, [START + 1]).calls[0]).toMatchObject({
+      outcome: 'impossible',
+      retryAfter: 0,
+      blockedFor: 1,
+    })
   })
 })
 

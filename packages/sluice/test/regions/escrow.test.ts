@@ -78,6 +78,18 @@ describe('a store with escrow', () => {
     expect([network.call(0), network.call(1)]).toEqual([10 * TOKEN, 0])
   })
 
+  it('denies a blocked key as blocked, also to a region that sent all it had', async () => {
+    const network = halves()
+    network.give(0, 1, 1)
+    network.round()
+    const [{ store }] = network.sites as [(typeof network.sites)[0], ...typeof network.sites]
+    const call = { id: { scope: { text: 'limiter:limit:tb' }, key: 'k0' }, limit, cost: TOKEN, phase: 0 }
+    await store.change([{ kind: 'block', id: call.id, micros: 5 * SECOND }])
+    const denied = store.decideNow?.({ calls: [call] })
+    expect(denied).toMatchObject({ outcome: 'denied', calls: [{ outcome: 'denied', retryAfter: 5 * SECOND, blockedFor: 5 * SECOND }] })
+    expect(denied).toHaveProperty('retryAfter', undefined)
+  })
+
   it('keeps its weight where there is no room for another key with rows, and goes on when there is', () => {
     const network = halves({ cells: 2, maxCells: 1 })
     expect([network.give(0, 1, 0.5, 0), network.give(0, 1, 0.5, 1)]).toEqual([true, false])

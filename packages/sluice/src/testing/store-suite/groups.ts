@@ -90,6 +90,8 @@ export function groupsOf(bench: Bench): void {
         expect((await decide([one], START)).calls).toMatchObject([untouched])
         expect((await decide([call(fresh(), ten, 4), one], START)).calls).toMatchObject([{ outcome: 'allowed', remaining: 10 }, untouched])
         expect((await bench.peek([one], START)).calls).toMatchObject([untouched])
+        const impossible = { outcome: 'impossible', calls: [{ outcome: 'impossible', blockedFor: 5_000_000, remaining: 10 }] }
+        for (const way of [decide, bench.peek]) expect(await way([call(key, limit, 11)], START)).toMatchObject(impossible)
       }
     })
 
