@@ -75,12 +75,11 @@ export function keyVerbs(caller: StoreCaller, current: () => KeyPolicy, timing: 
       const timed = timing(options)
       const charges = keyCharges(current(), target)
       if (charges.length === 0) return []
-      const verdicts = await caller.decide(charges.flatMap(peeksOf), { ...timed, charge: false })
-      const decided = verdicts.map((verdict) => {
+      const verdicts = await caller.decide(charges.map(peekOf), { ...timed, charge: false })
+      return verdicts.map((verdict, index) => {
         if (verdict.failure !== undefined) throw verdict.failure
-        return verdict
+        return stateOf(charges[index] as KeyCharge, verdict)
       })
-      return charges.map((one, index) => stateOf(one, decided[2 * index] as Decided, decided[2 * index + 1] as Decided))
     },
     async resetKey(target, options) {
       // Slots are not reset, because their holders are still at work.
@@ -128,17 +127,15 @@ export function keyedRules(rules: readonly Rule[], target: KeyTarget): readonly 
   )
 }
 
-/**
- * The first peek has a cost above the capacity, so it reports what is left before any charge. The second has the least cost, which no limit
- * makes impossible, and reports a block.
- */
-function peeksOf({ call }: RuleCharge): CallGroup[] {
-  return [{ calls: [{ ...call, cost: (call.limit.capacity + 1) * MICRO }] }, { calls: [{ ...call, cost: 1 }] }]
+/** The cost is above the capacity, because a store that is full has no room for what a possible cost would write. */
+function peekOf({ call }: RuleCharge): CallGroup {
+  return { calls: [{ ...call, cost: (call.limit.capacity + 1) * MICRO }] }
 }
 
-function stateOf(one: KeyCharge, { calls: [now] }: Decided, { calls: [next] }: Decided): KeyState {
+function stateOf(one: KeyCharge, { calls }: Decided): KeyState {
   const { source, tier, call } = one
-  const view = viewOf(now as Verdict, namedOf(one))
+  const verdict = calls[0] as Verdict
+  const view = viewOf(verdict, namedOf(one))
   return {
     ...view,
     tier: tier.label,
@@ -146,6 +143,6 @@ function stateOf(one: KeyCharge, { calls: [now] }: Decided, { calls: [next] }: D
     algorithm: call.limit.algorithm.name,
     state: stateName(call.id),
     fresh: view.resetAfterMs === 0,
-    ...(next?.blockedFor === undefined ? {} : { blockedForMs: toMillis(next.blockedFor) }),
+    ...(verdict.blockedFor === undefined ? {} : { blockedForMs: toMillis(verdict.blockedFor) }),
   }
 }

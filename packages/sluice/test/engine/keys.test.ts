@@ -145,6 +145,26 @@ rules:
     expect(await engine.peek(by('a'))).toMatchObject({ outcome: 'denied', reason: 'blocked' })
   })
 
+  it.each([
+    ['entries of logs', { algorithm: 'sliding-window-log', limit: 100, window: '1h' }, 64],
+    ['slots', { algorithm: 'concurrency', limit: 10, hold: '1m' }, 360],
+  ])('is shown also by a store that has no room for more %s', async (_, limit, maxBytes) => {
+    const clock = manualClock()
+    const store = memoryStore({ clock, maxBytes })
+    const fields = Object.entries({ name: 'user', key: '["header:x-key"]', ...limit }).map((field) => field.join(': '))
+    const { engine } = bench(`rules: [{ ${fields.join(', ')} }]`, { store, clock })
+    let sent = 0
+    while ((await engine.decide(by('a'))).outcome === 'allowed') {
+      sent += 1
+      clock.advance(1)
+    }
+    expect((await engine.decide(by('a'))).outcome).toBe('undecided')
+    expect(await engine.inspectKey({ key: 'a' })).toMatchObject([{ remaining: limit.limit - sent }])
+    expect((await engine.inspectKey({ key: 'b' }))[0]).toMatchObject({ remaining: limit.limit, fresh: true })
+    await engine.blockKey({ key: 'a' }, '1h')
+    expect(await engine.inspectKey({ key: 'a' })).toMatchObject([{ blockedForMs: expect.any(Number) }])
+  })
+
   it('is refused where it is not one, and where a rule or a length is not one', async () => {
     const { engine } = bench(RULES)
     const wrong: [() => Promise<unknown>, string, string][] = [
