@@ -50,8 +50,9 @@ export interface KeyVerbs {
   resetKey(target: KeyTarget, options?: WaitOptions): Promise<void>
   /**
    * Denies a key for this long; null lifts the block. It holds also if an override or a later policy counts the key by another algorithm:
-   * for each tier the store keeps one block for each of the five algorithms. A rule with `sample: n` denies only the requests that it
-   * counts, one in n. Rejects with a LimiterError NOT_SUPPORTED if the store has no blocks, and with the StoreFailure if it fails.
+   * for each tier the store keeps one block for each of the five algorithms (two in a region of mode `counters`). A rule with `sample: n`
+   * denies only the requests that it counts, one in n. Rejects with a LimiterError NOT_SUPPORTED if the store has no blocks, and with the
+   * StoreFailure if it fails. If the store has no room for all blocks, those under the algorithms in force come first.
    */
   blockKey(target: KeyTarget, duration: string | number | null, options?: WaitOptions): Promise<void>
 }
@@ -65,8 +66,8 @@ export interface KeyPolicy {
 type TimingOf = (options?: WaitOptions) => CallOptions
 
 export function keyVerbs(caller: StoreCaller, current: () => KeyPolicy, timing: TimingOf): KeyVerbs {
-  const change = async (target: KeyTarget, options: CallOptions, changeOf: (one: KeyCharge) => Change | readonly Change[]) => {
-    const changes = keyCharges(current(), target).flatMap(changeOf)
+  const change = async (target: KeyTarget, options: CallOptions, changesOf: (charges: readonly KeyCharge[]) => readonly Change[]) => {
+    const changes = changesOf(keyCharges(current(), target))
     for (const { kind } of changes) requireChange('engine', caller.store, kind)
     await caller.change(changes, options)
   }
@@ -83,14 +84,19 @@ export function keyVerbs(caller: StoreCaller, current: () => KeyPolicy, timing: 
     },
     async resetKey(target, options) {
       // Slots are not reset, because their holders are still at work.
-      await change(target, timing(options), ({ call: { id, limit } }) => (takesSlots(limit) ? [] : { kind: 'reset', id }))
+      await change(target, timing(options), (charges) =>
+        charges.flatMap(({ call: { id, limit } }): Change[] => (takesSlots(limit) ? [] : [{ kind: 'reset', id }])),
+      )
     },
     async blockKey(target, duration, options) {
       const timed = timing(options)
       const micros = duration === null ? null : parsePeriod(duration, 'duration: ')
-      await change(target, timed, (one) =>
-        idsOf(one).map((id): Change => (micros === null ? { kind: 'unblock', id } : { kind: 'block', id, micros })),
-      )
+      await change(target, timed, (charges) => {
+        const ids = charges.map(idsOf)
+        // First the ids in force: a store that is nearly full may have no room for all.
+        const sorted = [...ids.flatMap((all) => all.slice(0, 1)), ...ids.flatMap((all) => all.slice(1))]
+        return sorted.map((id): Change => (micros === null ? { kind: 'unblock', id } : { kind: 'block', id, micros }))
+      })
     },
   }
 }

@@ -120,6 +120,12 @@ describe('a key, for an operator', () => {
     expect(await reasonOf()).toBe(undefined)
   })
 
+  it('is blocked first under the algorithms that count it, if the store is nearly full', async () => {
+    const { engine } = bench(RULES, {}, 3)
+    await expect(engine.blockKey({ key: 'a' }, '1h')).rejects.toMatchObject({ kind: 'memory' })
+    expect((await engine.inspectKey({ key: 'a' })).map(({ blockedForMs }) => blockedForMs)).toEqual([3_600_000, 3_600_000, 3_600_000])
+  })
+
   it.each([
     ['is used up', { limit: 5, cost: 5 }],
     ['has less than one token', { limit: 0.5, cost: 0.1 }],
