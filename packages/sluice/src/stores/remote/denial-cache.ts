@@ -171,17 +171,17 @@ function isSame(one: readonly Call[], other: readonly Call[]): boolean {
 function aged({ verdict, receivedAt }: Denial, now: MonotonicInstant): Decided {
   const passed = Math.floor((now - receivedAt) * MICROS_PER_MS)
   const left = (wait: Micros): Micros => Math.max(0, wait - passed)
-  const later = (call: Verdict): Verdict => {
+  const agedCall = (call: Verdict): Verdict => {
     const { retryAfter, replenishAfter, resetAfter, blockedFor } = call
-    const aged = { ...call, retryAfter: left(retryAfter), replenishAfter: left(replenishAfter), resetAfter: left(resetAfter) }
-    if (blockedFor === undefined) return aged
+    const later = { ...call, retryAfter: left(retryAfter), replenishAfter: left(replenishAfter), resetAfter: left(resetAfter) }
+    if (blockedFor === undefined) return later
     // A block may end before the limit's own wait, and then is no longer the reason.
-    const { blockedFor: _, ...unblocked } = aged
-    return left(blockedFor) === 0 ? unblocked : { ...aged, blockedFor: left(blockedFor) }
+    const { blockedFor: _, ...unblocked } = later
+    return left(blockedFor) === 0 ? unblocked : { ...later, blockedFor: left(blockedFor) }
   }
   const { at, retryAfter, calls } = verdict
   // Most groups have one call, and an array literal is faster than `map`.
-  const all = calls.length === 1 ? [later(calls[0] as Verdict)] : calls.map(later)
+  const all = calls.length === 1 ? [agedCall(calls[0] as Verdict)] : calls.map(agedCall)
   return {
     outcome: 'denied',
     at: at + passed,
