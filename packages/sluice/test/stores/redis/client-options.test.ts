@@ -1,5 +1,5 @@
-import { Redis } from 'ioredis'
-import { Redis as Valkey } from 'iovalkey'
+import { Cluster, Redis } from 'ioredis'
+import { Cluster as ValkeyCluster, Redis as Valkey } from 'iovalkey'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import type { AnyLimit } from '../../../src/algorithms/algorithm.ts'
 import { tokenBucket } from '../../../src/index.ts'
@@ -47,5 +47,23 @@ describe.skipIf(url === '').each(CLIENTS)('options of %s', (name, connected) => 
     const change = await regions.write(undefined, found, { record: { text: 'x' } }, 0)
     expect(change).toBeTypeOf('number')
     expect(await regions.changedSince(0, 10, 0)).toMatchObject({ cells: 0, cursor: change, all: true })
+  })
+})
+
+describe.each([
+  ['ioredis', Cluster],
+  ['iovalkey', ValkeyCluster],
+] as const)('options of a Cluster of %s', (_, Client) => {
+  const adapted = (options: object) => () => ioredis(new Client([{ host: '127.0.0.1', port: 1 }], { lazyConnect: true, ...options }))
+
+  it('pipelines that the client makes by itself are refused', () => {
+    const refused = expect.objectContaining({ code: 'INVALID_OPTIONS', message: expect.stringContaining('enableAutoPipelining') as string })
+    expect(adapted({ enableAutoPipelining: true })).toThrow(refused)
+    expect(adapted({ enableAutoPipelining: true, autoPipeliningIgnoredCommands: ['evalsha'] })).toThrow(refused)
+  })
+
+  it('pipelines without programs are allowed', () => {
+    expect(adapted({ enableAutoPipelining: false })().cluster).toBe(true)
+    expect(adapted({ enableAutoPipelining: true, autoPipeliningIgnoredCommands: ['evalsha', 'eval'] })().cluster).toBe(true)
   })
 })

@@ -1,3 +1,4 @@
+import { LimiterError } from '../../../errors/limiter-error.ts'
 import { hasMethods, requireMethods } from '../../../errors/options.ts'
 import { keySlot } from '../key-slot.ts'
 import { type ConnectionState, isEmitter, openingOf, untilConnectedOf } from './first-connection.ts'
@@ -22,6 +23,7 @@ interface ScriptsLike {
 }
 
 interface ClusterLike {
+  readonly options?: { readonly enableAutoPipelining?: boolean; readonly autoPipeliningIgnoredCommands?: readonly string[] }
   nodes(): readonly IoredisNode[]
   /** For each slot the addresses of its nodes, the primary's first. */
   readonly slots: readonly (readonly string[] | undefined)[]
@@ -42,11 +44,12 @@ interface Queue {
  * Adapts an ioredis or iovalkey client: of one server, of one that Sentinel watches, or a `Cluster`. The caller configures
  * (docs/stores/clients-and-topologies.md) and closes the client. A connection that gives no replies any more is ended, so that the client
  * makes another.
- * @throws LimiterError INVALID_OPTIONS for any other client
+ * @throws LimiterError INVALID_OPTIONS for any other client, and for a `Cluster` with `enableAutoPipelining`
  */
 export function ioredis(client: IoredisLike): RedisPort {
   requireMethods('ioredis', 'a client of ioredis or iovalkey', client, ['callBuffer'])
   const cluster = asCluster(client)
+  if (cluster !== undefined) refuseAutoPipelining(cluster)
   const scripts = asScripts(client)
   return {
     ...(cluster === undefined ? {} : { cluster: true, nodeOf: (slot) => cluster.slots[slot]?.[0] }),
@@ -55,6 +58,18 @@ export function ioredis(client: IoredisLike): RedisPort {
     connections: { of: cluster === undefined ? () => client : nodeOf(cluster), replace },
     ...firstConnection(client),
   }
+}
+
+const SCRIPT_COMMANDS = ['evalsha', 'eval']
+
+/** Some versions refuse every pipeline with a program. Others send pipelines to the former node of a slot for ever (MOVED). */
+function refuseAutoPipelining({ options }: ClusterLike): void {
+  if (options?.enableAutoPipelining !== true) return
+  if (SCRIPT_COMMANDS.every((name) => options.autoPipeliningIgnoredCommands?.includes(name))) return
+  throw new LimiterError(
+    'INVALID_OPTIONS',
+    "ioredis: with enableAutoPipelining, calls of a Cluster fail. Leave it out, or set autoPipeliningIgnoredCommands: ['evalsha', 'eval']",
+  )
 }
 
 /** With `enableAutoPipelining`, `callBuffer` loses the name of the command. */
