@@ -4,6 +4,8 @@ import { StoreFailure, type StoreFailureKind } from '../store.ts'
 export const TEXT_CHANGED = 'SL001'
 /** undefined_table */
 export const NO_TABLE = '42P01'
+/** insufficient_privilege */
+export const NO_RIGHT = '42501'
 /** A stored state's `kind` (algorithm) is unknown to this version. */
 const OTHER_KIND = 'SL002'
 /** Functions of another version were installed too recently to be dropped. */

@@ -1,5 +1,5 @@
 import type { PostgresPort } from './clients/postgres-port.ts'
-import { classify, codeOf, NO_TABLE } from './failures.ts'
+import { classify, codeOf, NO_RIGHT, NO_TABLE } from './failures.ts'
 import type { MigrateOptions } from './migrate.ts'
 import { compatProgram } from './programs.gen.ts'
 import type { SwapStatements } from './swap-rows.ts'
@@ -22,7 +22,12 @@ async function makeTable(client: PostgresPort, { migrate, exists }: SwapStatemen
   const isThere = (): Promise<boolean> =>
     client.query(exists, []).then(
       () => true,
-      (error: unknown) => (codeOf(error) === NO_TABLE ? false : Promise.reject(error)),
+      (error: unknown) => {
+        if (codeOf(error) === NO_TABLE) return false
+        // A right can only be missing on a table that exists.
+        if (codeOf(error) === NO_RIGHT) return true
+        throw error
+      },
     )
   if (await isThere()) return
   try {

@@ -4,7 +4,7 @@ import type { Statement } from './lanes.ts'
 import type { Row } from './clients/postgres-port.ts'
 import { digestText } from './statements.ts'
 
-/** SQL texts for one table. `exists` fails if the table is missing. */
+/** SQL texts for one table. `exists` fails if the table is missing, or may not be read. */
 export type SwapStatements = Record<'migrate' | 'exists' | 'read', string> & Record<'make' | 'change' | 'writeAll' | 'sweep', Statement>
 
 /**

@@ -46,6 +46,21 @@ grant select, insert, update, delete on sluice_swap to ${role}`)
     }
   })
 
+  it('needs no right to read', async () => {
+    await open(first).migrate()
+    const role = `${own.name}_creates`
+    await first.query(`create role ${role} login; grant usage, create on schema ${own.name} to ${role}`)
+    const pool = connect(` -c role=${role}`)
+    try {
+      await open(pool).migrate()
+      await open(pool, 'created').migrate()
+      await expect(open(pool).ready()).rejects.toMatchObject({ kind: 'setup', executed: 'no' })
+    } finally {
+      await pool.end()
+      await first.query(`drop owned by ${role}; drop role ${role}`)
+    }
+  })
+
   it('fails as readonly where the server is, unless nothing is missing', async () => {
     await open(first).migrate()
     const pool = connect(' -c default_transaction_read_only=on')
