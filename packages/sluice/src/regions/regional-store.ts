@@ -44,6 +44,7 @@ export interface RegionalStoreOptions {
   /**
    * With `counters`: a region that has not read some peer for this many milliseconds grants only its part of each limit. This ends when it
    * has read all peers again. So D (see `mode`) is at most this. At least 2000, and two periods of `replicate`; default: no cutoff.
+   * With more than `timeoutMs` and two and a half periods of `replicate` (about 8000), one lost request does not cut the region off.
    */
   readonly cutoffMs?: number
 }

@@ -9,30 +9,43 @@ function counting(cutoffMs: number, peers: readonly string[] = ['us'], self = 'e
   return { clock, store: regionalStore({ store: memoryStore({ clock }), self, peers, mode: 'counters', cutoffMs }) }
 }
 
+/** The phases of one of two regions in 20 s. Their waits are as long as they may be; `lost` is the number of its request without an answer. */
+async function phasesOf(cutoffMs: number, travelMs: number, lost?: number): Promise<Set<string | undefined>> {
+  const clock = manualClock()
+  const travel = (): Promise<void> => new Promise((resolve) => void clock.after(travelMs, resolve))
+  const replicators = new Map<string, Replicator>()
+  let requests = 0
+  for (const [self, peer] of [
+    ['eu', 'us'],
+    ['us', 'eu'],
+  ] as const) {
+    const { store } = counting(cutoffMs, [peer], self, clock)
+    const transport = async (to: string, request: unknown): Promise<unknown> => {
+      if (self === 'eu' && ++requests === lost) return new Promise(() => {})
+      await travel()
+      return replicators.get(to)?.answer(request)
+    }
+    replicators.set(self, replicate({ store, transport, clock, random: () => 0.999 }))
+  }
+  const phases = new Set<string | undefined>()
+  for (let ms = 0; ms < 20_000; ms += 50) {
+    clock.advance(50)
+    await new Promise((resolve) => setImmediate(resolve))
+    if (ms > 1_000) phases.add(replicators.get('eu')?.status().phase)
+  }
+  for (const replicator of replicators.values()) await replicator.close()
+  if (lost !== undefined) expect(requests).toBeGreaterThan(lost)
+  return phases
+}
+
 describe('a cutoff of counters', () => {
   it('does not cut off healthy regions at its least, whose pulls wait as long as they may', async () => {
-    const clock = manualClock()
-    const travel = (): Promise<void> => new Promise((resolve) => void clock.after(200, resolve))
-    const replicators = new Map<string, Replicator>()
-    for (const [self, peer] of [
-      ['eu', 'us'],
-      ['us', 'eu'],
-    ] as const) {
-      const { store } = counting(LEAST_MS, [peer], self, clock)
-      const transport = async (to: string, request: unknown): Promise<unknown> => {
-        await travel()
-        return replicators.get(to)?.answer(request)
-      }
-      replicators.set(self, replicate({ store, transport, clock, random: () => 0.999 }))
-    }
-    const phases: (string | undefined)[] = []
-    for (let ms = 0; ms < 20_000; ms += 50) {
-      clock.advance(50)
-      await new Promise((resolve) => setImmediate(resolve))
-      if (ms > 1_000) phases.push(replicators.get('eu')?.status().phase)
-    }
-    expect(new Set(phases)).toEqual(new Set(['open']))
-    for (const replicator of replicators.values()) await replicator.close()
+    expect(await phasesOf(LEAST_MS, 200)).toEqual(new Set(['open']))
+  })
+
+  it('of eight seconds does not cut a region off for one lost request, which ends after five', async () => {
+    expect(await phasesOf(8_000, 100, 5)).toEqual(new Set(['open']))
+    expect(await phasesOf(6_000, 100, 5)).toEqual(new Set(['open', 'learning']))
   })
 
   it('is refused where two pulls do not fit into it', async () => {
