@@ -9,8 +9,8 @@ export interface BatchingOptions {
   /** The most calls in a batch; default 128. */
   readonly maxCalls?: number
   /**
-   * The most calls that may wait in this process. Further calls fail as `overload`, not executed, and so does each list of more calls.
-   * Default 10,000.
+   * The most calls that may wait in this process. Further calls fail as `overload`, not executed. Of a list, the calls for one lane (the
+   * servers that fail together) that do not fit fail as a whole. Default 10,000.
    */
   readonly maxQueued?: number
 }

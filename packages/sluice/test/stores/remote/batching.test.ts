@@ -230,6 +230,28 @@ describe('the queue', () => {
     expect(waiting.map(({ outcomes }) => outcomes)).toEqual([['allowed'], ['allowed']])
   })
 
+  it('refuses as a whole the part of a list for one lane that does not fit, and decides the parts that do', async () => {
+    const { ask, answerAll } = ringBench({ batching: { maxQueued: 3 } }, undefined, (store) => ({
+      ...store,
+      laneOf: (ids) => ids[0]?.key.charAt(0),
+    }))
+    const list = ask(['a1', 'b1', 'a2', 'b2', 'c1'])
+    await answerAll()
+    expect(list.outcomes).toEqual(['allowed', 'overload no', 'allowed', 'overload no', 'allowed'])
+  })
+
+  it('does not count calls that a remembered denial answers', async () => {
+    const { ring, ask, answerAll } = ringBench({ batching: { maxQueued: 2 }, denials: {} })
+    for (const calls of [[call('denied', 10)], [call('denied')]]) {
+      const decided = ring.decide([{ calls }])
+      await answerAll()
+      await decided
+    }
+    const list = ask(['denied', 'denied', 'a', 'b'])
+    await answerAll()
+    expect(list.outcomes).toEqual(['denied', 'denied', 'allowed', 'allowed'])
+  })
+
   it('is not used where batching is left out', async () => {
     const { ask, sent, answerAll } = ringBench({ batching: false })
     const answers = [ask('a'), ask(['b', 'c']), ask('d')]
