@@ -13,7 +13,7 @@ function unchosen(...names: readonly string[]): object {
 }
 
 describe('an option of the ring that is undefined has its default', () => {
-  it.each(['failures', 'windowMs', 'probeMs', 'deadlineMs', 'onChange'])('breaker.%s', async (name) => {
+  it.each(['failures', 'windowMs', 'probeMs'])('breaker.%s', async (name) => {
     const { ask, calls, pass, ring } = ringBench({ batching: false, breaker: unchosen(name) })
     for (let failed = 0; failed < 3; failed += 1) {
       ask('k', { deadline: 1_000 })
@@ -29,16 +29,35 @@ describe('an option of the ring that is undefined has its default', () => {
     await ring.close()
   })
 
+  it('breaker.deadlineMs: a probe without an answer ends, and the next one follows', async () => {
+    const { ask, answerAll, calls, pass, ring } = ringBench({ batching: false, breaker: unchosen('deadlineMs') })
+    ask('k', { deadline: 1_000 })
+    await answerAll()
+    for (let failed = 0; failed < 3; failed += 1) {
+      ask('k', { deadline: 1_000 })
+      await settle()
+      await calls.shift()?.fail(reset())
+    }
+    await pass(250 + 50 + 249)
+    expect(calls.map(({ verb }) => verb)).toEqual(['peek'])
+    await pass(1)
+    expect(calls.map(({ verb }) => verb)).toEqual(['peek', 'peek'])
+    await answerAll()
+    await ring.close()
+  })
+
   it.each(['maxDeniedMs', 'maxDenials'])('denials.%s', async (name) => {
     const { ring, answerAll, calls, clock } = ringBench({ denials: unchosen(name) })
-    const denied = [ring.decide([{ calls: [call('k', 10)] }]), ring.decide([group('k')])]
+    const both = ['k', 'l']
+    const denied = both.flatMap((key) => [ring.decide([{ calls: [call(key, 10)] }]), ring.decide([group(key)])])
     await answerAll()
     await Promise.all(denied)
     clock.advance(500)
-    const again = ring.decide([group('k')])
+    const again = ring.decide(both.map((key) => group(key)))
     await settle()
     expect(calls).toEqual([])
-    expect(await again).toMatchObject([{ outcome: 'denied', source: 'denied-cache' }])
+    const remembered = { outcome: 'denied', source: 'denied-cache' }
+    expect(await again).toMatchObject([remembered, remembered])
     await ring.close()
   })
 
@@ -49,6 +68,10 @@ describe('an option of the ring that is undefined has its default', () => {
     const sources: unknown[] = []
     for (let index = 0; index < 17; index += 1) sources.push(((await ring.decide([busy])) as readonly [Decided])[0].source ?? 'store')
     expect([sources[0], sources.at(-1)]).toEqual(['store', 'lease'])
+    clock.advance(400)
+    expect(ring.leasedTokens).toBeGreaterThan(0)
+    clock.advance(600)
+    expect(ring.leasedTokens).toBe(0)
     await ring.close()
   })
 })
