@@ -22,7 +22,7 @@ export interface ReplicateOptions {
   readonly timeoutMs?: number
   /**
    * Called with the peer for each pull that failed; the next pull reads what this one did not. Also called with the name of this region if
-   * its own store did not answer.
+   * its own store did not answer. Errors that it throws, or rejects with, are dropped.
    */
   readonly onError?: (peer: string, error: unknown) => void
   /** The time for pulls and waits; default the system's. */

@@ -13,12 +13,29 @@ afterEach(() => {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
+class Wordless extends Error {
+  override get message(): string {
+    throw new TypeError('no message')
+  }
+  override set message(_: string) {}
+}
+
+function revokedProxy(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  return proxy
+}
+
 /** What the status says after two pulls, and what `onError` saw. */
-async function pulled(mode: 'escrow' | 'counters', transport: ReplicateOptions['transport'] & {}) {
+async function pulled(mode: 'escrow' | 'counters', transport: ReplicateOptions['transport'] & {}, observe?: () => unknown) {
   const clock = manualClock()
   const store = regionalStore({ store: memoryStore({ clock }), self: 'eu', peers: ['us'], mode })
   const errors: unknown[] = []
-  const replicator = replicate({ store, transport, clock, random: () => 0.5, onError: (_, error) => errors.push(error) })
+  const onError = (_: string, error: unknown): unknown => {
+    errors.push(error)
+    return observe?.()
+  }
+  const replicator = replicate({ store, transport, clock, random: () => 0.5, onError })
   await turn()
   clock.advance(1_000)
   await turn()
@@ -45,6 +62,28 @@ describe.each(['escrow', 'counters'] as const)('a transport of mode %s', (mode) 
     ['an object that cannot be a text', { toString: 5, valueOf: 5 }, '{"toString":5,"valueOf":5}'],
   ])('may reject with %s', async (_what, reason: unknown, error) => {
     expect(await pulled(mode, () => Promise.reject(reason))).toEqual({ failures: 2, error, errors: [reason, reason] })
+    expect(unhandled).toEqual([])
+  })
+
+  it.each([
+    ['an error whose message cannot be read', new Wordless()],
+    ['an object that cannot be read', revokedProxy()],
+  ])('may reject with %s: the pull fails, and later ones follow', async (_what, reason: unknown) => {
+    const { failures, error, errors } = await pulled(mode, () => Promise.reject(reason))
+    expect({ failures, error }).toEqual({ failures: 2, error: 'an error without a message' })
+    expect(errors.map((one) => one === reason)).toEqual([true, true])
+    expect(unhandled).toEqual([])
+  })
+})
+
+describe.each(['escrow', 'counters'] as const)('onError of mode %s', (mode) => {
+  it('may throw or reject: the error is dropped, and later pulls follow', async () => {
+    const lost = (): Promise<unknown> => Promise.reject(new Error('lost'))
+    const thrown = await pulled(mode, lost, () => {
+      throw new Error('onError failed')
+    })
+    const rejected = await pulled(mode, lost, () => Promise.reject(new Error('onError failed')))
+    for (const { failures } of [thrown, rejected]) expect(failures).toBe(2)
     expect(unhandled).toEqual([])
   })
 })

@@ -135,19 +135,20 @@ function ended(): LimiterError {
   return new LimiterError('CLOSED', 'replicate: closed')
 }
 
-/** For any rejection: `String` throws for objects that it cannot convert. */
+/** For any rejection: `String` throws for objects that it cannot convert, and reading an object may throw too. */
 function messageOf(reason: unknown): string {
-  if (reason instanceof Error) return reason.message
-  return typeof reason === 'string' ? reason : shown(reason)
+  try {
+    const message: unknown = reason instanceof Error ? reason.message : reason
+    return typeof message === 'string' ? message : shown(message)
+  } catch {
+    return 'an error without a message'
+  }
 }
 
-/** An error that the observer throws is dropped, so that pulls go on. */
+/** An error that the observer throws, or rejects with, is dropped: nothing else could report it, and pulls must go on. */
 export function report(onError: PullerParts['onError'], region: Region, error: unknown): void {
-  try {
-    onError?.(region, error)
-  } catch {
-    // Nothing else could report what the observer throws.
-  }
+  const call = async (): Promise<void> => onError?.(region, error)
+  call().catch(() => undefined)
 }
 
 /** @throws LimiterError if a page does not go beyond the one before, because such a pull would never end */
