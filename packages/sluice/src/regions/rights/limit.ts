@@ -46,7 +46,7 @@ export function planIn(policy: string): BucketPlan | undefined {
 
 /** Cached, because making one takes a millisecond, and messages name the same limits again and again. Oldest first. */
 const NAMED = new Map<string, RegionalLimit | undefined>()
-/** More than the overrides of a policy. With so few shares of each, all take less than 100 MB. */
+/** More than the overrides of a policy. With so few shares of each, all take about 100 MB. */
 const [MAX_NAMED, MAX_NAMED_SHARES] = [12_000, 16]
 
 /** Undefined if `policy` names no limit, or one that cannot be divided exactly. */
