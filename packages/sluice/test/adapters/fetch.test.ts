@@ -120,7 +120,7 @@ describe('fetch', () => {
     expect(await handler(newRequest())).toBe(broken)
   })
 
-  it('takes the host of the URL for a request without a Host field, as over HTTP/2', async () => {
+  it('takes the host of the URL too: alone if there is no Host field, as over HTTP/2, and as a second host if they differ', async () => {
     const policy = parsePolicy(
       'version: 1\nrules:\n  - { name: api, match: { host: api.example.com }, key: ["host:"], rate: 1/h, burst: 9 }\n',
     )
@@ -129,8 +129,10 @@ describe('fetch', () => {
     const fieldsOf = async (url: string, headers = {}): Promise<string | null> =>
       (await handler(new Request(url, { headers }))).headers.get('ratelimit')
     expect(await fieldsOf('https://api.example.com/')).toBe('"api";r=8;t=3600')
-    expect(await fieldsOf('http://inside/', { Host: 'API.example.com:443' })).toBe('"api";r=7;t=3600')
-    expect(await fieldsOf('https://api.example.com/', { Host: 'other.example.com' })).toBeNull()
+    expect(await fieldsOf('https://api.example.com/', { Host: 'API.example.com:443' })).toBe('"api";r=7;t=3600')
+    expect(await fieldsOf('https://api.example.com/', { Host: 'other.example.com' })).toBe('"api";r=8;t=3600')
+    expect(await fieldsOf('http://inside/', { Host: 'api.example.com' })).toBe('"api";r=7;t=3600')
+    expect(await fieldsOf('http://inside/', { Host: 'other.example.com' })).toBeNull()
     expect(await fieldsOf('data:text/plain,hello')).toBeNull()
   })
 

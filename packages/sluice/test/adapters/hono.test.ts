@@ -204,7 +204,7 @@ describe('hono', () => {
     expect(events.map(({ route }) => route)).toEqual(['/people/:name', '/people/sub/:name', undefined])
   })
 
-  it('takes the host of the URL for a request without a Host field, as over HTTP/2', async () => {
+  it('takes the host of the URL too: alone if there is no Host field, as over HTTP/2, and as a second host if they differ', async () => {
     const policy = parsePolicy(
       'version: 1\nrules:\n  - { name: api, match: { host: api.example.com }, key: ["host:"], rate: 1/h, burst: 9 }\n',
     )
@@ -214,8 +214,10 @@ describe('hono', () => {
     const fieldsOf = async (url: string, headers = {}): Promise<string | null> =>
       (await app.request(url, { headers })).headers.get('ratelimit')
     expect(await fieldsOf('https://api.example.com/')).toBe('"api";r=8;t=3600')
-    expect(await fieldsOf('http://inside/', { Host: 'API.example.com:443' })).toBe('"api";r=7;t=3600')
-    expect(await fieldsOf('https://api.example.com/', { Host: 'other.example.com' })).toBeNull()
+    expect(await fieldsOf('https://api.example.com/', { Host: 'API.example.com:443' })).toBe('"api";r=7;t=3600')
+    expect(await fieldsOf('https://api.example.com/', { Host: 'other.example.com' })).toBe('"api";r=8;t=3600')
+    expect(await fieldsOf('http://inside/', { Host: 'api.example.com' })).toBe('"api";r=7;t=3600')
+    expect(await fieldsOf('http://inside/', { Host: 'other.example.com' })).toBeNull()
   })
 
   it('passes errors to the error handler', async () => {
