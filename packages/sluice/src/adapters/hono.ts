@@ -6,7 +6,7 @@ import { type GateOptions, requireAddress, requireResponse } from '../http/gate-
 import type { HeaderSink } from '../http/headers.ts'
 import { withHost } from '../http/host-of-url.ts'
 import { onAborted } from '../http/leaving.ts'
-import { withErrors } from '../http/option-errors.ts'
+import { instanceOfError, withErrors } from '../http/option-errors.ts'
 import { PROBLEM_TYPE } from '../http/problem.ts'
 import { releaseOnAbort } from '../http/response-end.ts'
 import { handlerOf, leftResponse } from '../http/waiting.ts'
@@ -115,7 +115,7 @@ export function rateLimit<E extends Env = any, I extends Input = {}>(options: Ho
   const onDenied = handlerOf(options.onDenied)
   return async function rateLimitMiddleware(context, next) {
     const c: Context = context
-    const passage = await withErrors(() => gate.check(c, requireAddress(address?.(context))))
+    const passage = await withErrors(() => gate.check(c, requireAddress(address?.(context))), instanceOfError)
     const { decision, answer, left } = passage
     if (left === true) return leftResponse()
     if (decision !== undefined) c.set('rateLimit', decision)
@@ -147,7 +147,7 @@ export function rateLimit<E extends Env = any, I extends Input = {}>(options: Ho
     const denial =
       onDenied === undefined
         ? c.body(answer.body, status, { 'Content-Type': PROBLEM_TYPE })
-        : await withErrors(() => onDenied(context, decision))
+        : await withErrors(() => onDenied(context, decision), instanceOfError)
     requireResponse('what onDenied returned', denial)
     if (!c.finalized) return withFields(denial, fields)
     // Removes a response that an outer middleware made before `next`. Hono would keep it in place of the denial.

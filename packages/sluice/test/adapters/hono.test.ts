@@ -227,13 +227,20 @@ describe('hono', () => {
     expect(await (await app.request('/')).json()).toEqual({ code: 'INVALID_COST' })
   })
 
-  it.each([undefined, 'route'])('passes a value that is not an error, %j, as an error to the error handler', async (reason) => {
-    const app = new Hono()
-    const failing = (): Promise<never> => Promise.reject(reason)
-    app.use('/key', rateLimit({ limiter: limiter(), key: failing }))
-    app.use('/denied', rateLimit({ limiter: limiter(), key: all, cost: 2, onDenied: failing }))
-    app.onError(({ message }, c) => c.text(message, 500))
-    for (const path of ['/key', '/denied'])
-      expect(await (await app.request(path)).text()).toMatch(/^rateLimit: a function of the options failed with .+, which is not an Error$/)
-  })
+  it.each([undefined, 'route', [[]], { status: 401 }])(
+    'passes a value that is not an error, %j, as an error to the error handler',
+    async (reason) => {
+      const app = new Hono()
+      const failing = (): Promise<never> => Promise.reject(reason)
+      app.use('/key', rateLimit({ limiter: limiter(), key: failing }))
+      app.use('/denied', rateLimit({ limiter: limiter(), key: all, cost: 2, onDenied: failing }))
+      const causes: unknown[] = []
+      app.onError(({ message, cause }, c) => (causes.push(cause), c.text(message, 500)))
+      for (const path of ['/key', '/denied'])
+        expect(await (await app.request(path)).text()).toMatch(
+          /^rateLimit: a function of the options failed with .+, which is not an Error$/,
+        )
+      expect(causes).toEqual([reason, reason])
+    },
+  )
 })
