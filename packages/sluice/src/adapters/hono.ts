@@ -76,11 +76,14 @@ function sinkOf(c: Context, fields: [string, string][]): HeaderSink {
   }
 }
 
-/** Hono does not add the context's fields to a response that a handler made without the context. */
+/**
+ * Hono does not add the context's fields to a response that a handler made without the context. The innermost limit adds those of all
+ * limits, as merged: outer limits cannot know which of their own fields it removed.
+ */
 function addMissing(context: Context, fields: readonly (readonly [string, string])[]): undefined {
   const [first] = fields
   if (first === undefined || !context.finalized || context.res.headers.has(first[0])) return
-  for (const [name, value] of fields) context.header(name, value)
+  for (const [name, value] of writtenOn(context)) context.header(name, value)
 }
 
 /** Hono adds the context's fields only to responses of the context. A response of onDenied may lack them, and keeps what it has. */

@@ -1,7 +1,7 @@
 import { Get, UseGuards } from '@nestjs/common'
 import express from 'express'
 import { fastify } from 'fastify'
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import Koa from 'koa'
 import { expect, it, onTestFinished } from 'vitest'
 import { rateLimit as expressLimit } from '../../src/adapters/express.ts'
@@ -55,15 +55,15 @@ const APPS: readonly [name: string, answered: (limits: Two) => Promise<Fields>][
       return (await app.inject({ url: '/' })).headers
     },
   ],
-  [
-    'hono',
+  ...[(c: Context) => c.text('hello'), () => new Response('hello')].map((handler, at): (typeof APPS)[number] => [
+    at === 0 ? 'hono' : 'hono with a response of its own',
     async (limits) => {
       const app = new Hono()
       for (const options of limits) app.use(honoLimit(options))
-      app.get('/', (c) => c.text('hello'))
+      app.get('/', handler)
       return fieldsOf(await listenHono(app))
     },
-  ],
+  ]),
   [
     'fetch',
     async ([outer, inner]) => {
@@ -85,10 +85,22 @@ const APPS: readonly [name: string, answered: (limits: Two) => Promise<Fields>][
 it.each(APPS)('%s: the fields with one value are of the nearer limit; slots have no reset', async (_name, answered) => {
   const key = (): string => 'k'
   const clock = manualClock()
-  const limits: Two = [
-    { limiter: createLimiter({ limit: tokenBucket({ rate: '1/min', burst: 50 }), clock }), key },
-    { limiter: createLimiter({ limit: concurrency({ limit: 2, holdMs: 60_000 }), clock }), key },
+  const slots = (limit: number): GateOptions<unknown> => ({
+    limiter: createLimiter({ limit: concurrency({ limit, holdMs: 60_000 }), clock }),
+    key,
+  })
+  const bucket = (): GateOptions<unknown> => ({ limiter: createLimiter({ limit: tokenBucket({ rate: '1/min', burst: 50 }), clock }), key })
+  const near: unknown[] = ['2', '1', undefined]
+  const cases: readonly (readonly [Two, readonly unknown[]])[] = [
+    [[bucket(), slots(2)], near],
+    [[slots(2), bucket()], near],
+    [
+      [bucket(), slots(90)],
+      ['50', '49', '60'],
+    ],
   ]
-  const fields = await answered(limits)
-  expect([fields['ratelimit-limit'], fields['ratelimit-remaining'], fields['ratelimit-reset']]).toEqual(['2', '1', undefined])
+  for (const [limits, expected] of cases) {
+    const fields = await answered(limits)
+    expect([fields['ratelimit-limit'], fields['ratelimit-remaining'], fields['ratelimit-reset']]).toEqual(expected)
+  }
 })
