@@ -42,7 +42,7 @@ export interface EngineReservation {
 
 /**
  * Holds the cost of a request, and charges later what was used. To change a hold, pass its id and the same request, under whose keys it is
- * stored. If its token may expire before, pass the same object: its claims are not verified again.
+ * stored. If its token may expire before, pass the same object: the claims of its latest 1,000 reservations are not verified again.
  */
 export interface HoldRequests {
   /** Charges every enforcing rule that applies, all or nothing; shadow rules are charged separately. */
@@ -57,11 +57,13 @@ export interface HoldRequests {
 
 const HOLD: readonly string[] = [...WAIT, 'holdMs', 'id']
 const HOLD_MS = 60_000
+/** Of one request object, which may live as long as the process. */
+const MAX_KEPT_CLAIMS = 1_000
 
 /** @param secret unpredictable numbers in [0, 1) */
 export function createHoldRequests(parts: VerbParts, secret: Random): HoldRequests {
   const { deciders, clock, report, timing } = parts
-  const chargedOf = charging(parts)
+  const { chargedOf, keep } = charging(parts)
   const inShadow = createShadowHolds(deciders)
   const change = async (
     request: RequestFacts | KeyRequest,
@@ -70,7 +72,7 @@ export function createHoldRequests(parts: VerbParts, secret: Random): HoldReques
     options: WaitOptions | undefined,
     used = 0,
   ): Promise<Settlement> => {
-    const { at, charged } = await chargedOf(request, used)
+    const { at, charged } = await chargedOf(request, { id, used })
     const charges = enforcing(charged.charges)
     const hold = { limiter: RULE_SET, id: validHoldId('engine', id), bound: at.bound }
     const names = charges.map(({ rule }) => rule.name)
@@ -93,7 +95,7 @@ export function createHoldRequests(parts: VerbParts, secret: Random): HoldReques
       const { holdMs = HOLD_MS, id: own, ...wait } = options
       requireForm('engine', 'holdMs', holdMs, HOLD_FORM)
       requireChange('engine', deciders.main.store, 'settle')
-      const { at, charged } = await chargedOf(request)
+      const { at, charged, claims } = await chargedOf(request)
       const enforced = enforcing(charged.charges)
       const shadows = charged.charges.filter(isShadow)
       const id = own === undefined ? newHoldId(enforced[0]?.call.id.key ?? '', secret) : validHoldId('engine', own)
@@ -108,9 +110,9 @@ export function createHoldRequests(parts: VerbParts, secret: Random): HoldReques
       const from = { charges: charged, enforced, shadows: counted, result: once?.resolved, shadowResults }
       const decision = engineDecision(from, charged.request, clock)
       report?.(at, charged, { decision, from }, clock.monotonic() - started)
+      if (!isRefused(decision)) keep(request, id, claims)
       // A refused request is never settled, so its slots are given back now.
-      const isRefused = decision.outcome === 'denied' || decision.outcome === 'impossible'
-      if (isRefused && shadows.some(({ call }) => takesSlots(call.limit))) await inShadow.change(shadows, id, 'stands', timing(at, wait))
+      else if (shadows.some(({ call }) => takesSlots(call.limit))) await inShadow.change(shadows, id, 'stands', timing(at, wait))
       return { decision, id }
     },
     settle,
@@ -126,31 +128,49 @@ export function createHoldRequests(parts: VerbParts, secret: Random): HoldReques
 interface Charged {
   readonly at: Loaded
   readonly charged: ChargedRequest
+  readonly claims: Claims | undefined
 }
 
 /**
- * With `used`, every rule is charged `used`, even a rule that otherwise charges one request in several. The claims are then those of the
- * reservation, because a token may expire before its request has ended. They are known by the request object, never by the token or the id.
+ * For a change, every rule is charged `used`, even a rule that otherwise charges one request in several. The claims are then those of the
+ * reservation, because a token may expire before its request has ended. They are known by the request object and the hold's id, never by
+ * the token or the id alone.
  */
 function charging({ verify, context, opened, loaded }: VerbParts) {
   const always: EngineContext = { ...context, random: () => 0 }
-  const reserved = new WeakMap<RequestFacts, Claims | undefined>()
-  const claimsFor = async (facts: RequestFacts, isChange: boolean): Promise<Claims | undefined> => {
-    const given = facts.claims !== undefined && facts.claims !== null
-    if (isChange && !given && reserved.has(facts)) return reserved.get(facts)
-    const claims = await claimsOf(verify, facts)
-    if (!isChange && !given && verify !== undefined) reserved.set(facts, claims)
-    return claims
+  const reserved = new WeakMap<object, Map<string, Claims | undefined>>()
+  const keep = (request: RequestFacts | KeyRequest, id: string, claims: Claims | undefined): void => {
+    if (verify === undefined || 'key' in request || hasClaims(request)) return
+    const kept = reserved.get(request) ?? new Map<string, Claims | undefined>()
+    reserved.set(request, kept.set(id, claims))
+    const [oldest] = kept.keys()
+    if (kept.size > MAX_KEPT_CLAIMS && oldest !== undefined) kept.delete(oldest)
   }
-  return async (request: RequestFacts | KeyRequest, used?: MicroTokens): Promise<Charged> => {
+  const claimsFor = async (facts: RequestFacts, id: string | undefined): Promise<Claims | undefined> => {
+    const kept = id === undefined || hasClaims(facts) ? undefined : reserved.get(facts)
+    return id !== undefined && kept?.has(id) === true ? kept.get(id) : claimsOf(verify, facts)
+  }
+  const chargedOf = async (
+    request: RequestFacts | KeyRequest,
+    change?: { readonly id: string; readonly used: MicroTokens },
+  ): Promise<Charged> => {
     requireForm('engine', 'request', request, OBJECT)
     opened()
-    const claims = 'key' in request ? undefined : await claimsFor(request, used !== undefined)
+    const claims = 'key' in request ? undefined : await claimsFor(request, change?.id)
     // The engine may have been closed while the claims were verified.
     opened()
     const at = loaded()
-    return { at, charged: chargedRequest(at, request, claims, used === undefined ? context : always, used) }
+    return { at, claims, charged: chargedRequest(at, request, claims, change === undefined ? context : always, change?.used) }
   }
+  return { chargedOf, keep }
+}
+
+function hasClaims({ claims }: RequestFacts): boolean {
+  return claims !== undefined && claims !== null
+}
+
+function isRefused({ outcome }: EngineDecision): boolean {
+  return outcome === 'denied' || outcome === 'impossible'
 }
 
 function isShadow({ rule }: RuleCharge): boolean {

@@ -55,6 +55,33 @@ describe('a reservation whose token expires before its request has ended', () =>
     expect(await remaining(engine, 'ada')).toBe(60)
   })
 
+  it('is settled after the same object has reserved again', async () => {
+    const { engine, clock } = expiring()
+    const request = of('ada')
+    const first = await engine.reserve(request)
+    const second = await engine.reserve(request)
+    clock.advance(LIFE_MS + 1)
+    const anonymous = await engine.reserve(request)
+    expect((await engine.settle(request, anonymous.id, 0)).status).toBe('settled')
+    expect((await engine.settle(request, first.id, 1)).status).toBe('settled')
+    expect((await engine.cancel(request, second.id)).status).toBe('settled')
+    expect((await engine.settle(request, first.id, 1)).status).toBe('settled')
+    expect(await remaining(engine, 'ada')).toBe(99)
+  })
+
+  it('is verified again after its object has reserved 1,000 times more; refused requests do not count', async () => {
+    const { engine, clock } = expiring()
+    const request = of('ada')
+    const [first, second] = [await engine.reserve(request), await engine.reserve(request)]
+    for (let count = 0; count < 9; count += 1) expect((await engine.reserve(request)).decision.allowed).toBe(false)
+    await engine.cancel(request, second.id)
+    for (let count = 0; count < 998; count += 1) await engine.cancel(request, (await engine.reserve(request)).id)
+    clock.advance(LIFE_MS + 1)
+    expect((await engine.extend(request, first.id, 60_000)).status).toBe('open')
+    await engine.reserve(request)
+    expect((await engine.extend(request, first.id, 60_000)).status).not.toBe('open')
+  })
+
   it('is settled under the claims of the request, if it brings them', async () => {
     const { engine } = expiring()
     const request = of('ada')
