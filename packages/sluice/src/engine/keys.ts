@@ -36,7 +36,7 @@ export interface KeyState extends LimitView {
   /** Whether nothing is used, as for a new key. */
   readonly fresh: boolean
   /**
-   * Milliseconds for which a block denies the key, if it is blocked. Over Redis and PostgreSQL it is absent while the store's region (mode
+   * Milliseconds for which a block denies the key, if it is blocked. Over a store on a server it is absent while the store's region (mode
    * `escrow`) holds no units of the key.
    */
   readonly blockedForMs?: number
