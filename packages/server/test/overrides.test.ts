@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { pseudonymOf } from '../src/identity/identities.ts'
-import { holdOverrides, takeOverride } from '../src/policy/held-overrides.ts'
+import { applyOverrides, holdOverrides } from '../src/policy/held-overrides.ts'
 import { createOverrideOrder } from '../src/workers/shared-state.ts'
 import { ADMIN, local } from './in-process.ts'
 
@@ -140,8 +140,8 @@ describe('10,000 overrides that were put', () => {
     const limit = { rule: 'user', rate: '1/h', burst: 1 }
     const relayed: unknown[] = []
     const overrides = holdOverrides(engine, async (changes) => relayed.push(changes))
-    for (let key = 0; key < 9_999; key += 1)
-      takeOverride(engine, { rule: 'user', key: [`k${key}`], fields: { ...limit, key: [`k${key}`] } })
+    const { add } = applyOverrides(engine, (error) => expect.unreachable(String(error)))
+    for (let key = 0; key < 9_999; key += 1) add([{ rule: 'user', key: [`k${key}`], fields: { ...limit, key: [`k${key}`] } }], true)
     expect(await call('PUT', 'ada', limit)).toMatchObject([200, {}])
     expect(await call('PUT', 'bob', limit)).toMatchObject([400, { detail: expect.stringContaining('there are 10000 already') }])
     await expect(overrides.set({ ...limit, key: 'bob' })).rejects.toThrow('there are 10000 already')

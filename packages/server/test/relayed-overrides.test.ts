@@ -1,39 +1,63 @@
 import fc from 'fast-check'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { memoryStore } from 'sluice'
-import { createEngine, type Engine, parsePolicy } from 'sluice/policy'
+import { createEngine, type Engine, parsePolicy, type Policy } from 'sluice/policy'
 import { describe, expect, it } from 'vitest'
-import { holdOverrides, takeOverride } from '../src/policy/held-overrides.ts'
-import type { RelayedOverride } from '../src/workers/messages.ts'
-import { createOverrideOrder } from '../src/workers/shared-state.ts'
+import { applyOverrides, holdOverrides } from '../src/policy/held-overrides.ts'
+import type { HeldPolicy } from '../src/policy/held-policy.ts'
+import type { RelayedOverride, RelayedPolicy, ToWorker } from '../src/workers/messages.ts'
+import { createOverrideOrder, createPolicyOrder, relayPolicies } from '../src/workers/shared-state.ts'
 import { channel } from './channel.ts'
 
-const POLICY = parsePolicy('version: 1\nrules:\n  - { name: user, key: ["header:x-user", "method:"], rate: 1/h, burst: 2 }\n')
+const rulesNamed = (...names: string[]): string =>
+  `version: 1\nrules:\n${names.map((name) => `  - { name: ${name}, key: ["header:x-user", "method:"], rate: 1/h, burst: 2 }\n`).join('')}`
+const [USER, OTHER, BOTH] = [rulesNamed('user'), rulesNamed('other'), rulesNamed('user', 'other')]
 
-type Down = { readonly changes: readonly RelayedOverride[] } | { readonly id: number; readonly removed: number }
+type Up = { readonly id: number; readonly changes: readonly RelayedOverride[] } | { readonly policy: RelayedPolicy }
+type Down = ToWorker | { readonly id: number; readonly removed: number }
 
-/** Several workers and their primary. The test decides when a message arrives. */
+/** Takes in policies one after the other, each only when `finish` is called. */
+function slowPolicy(engine: Engine) {
+  const waiting: (() => void)[] = []
+  let before = Promise.resolve(engine.policy)
+  const take = async (text: string): Promise<Policy> => {
+    await new Promise<void>((resolve) => waiting.push(resolve))
+    engine.reload(parsePolicy(text))
+    return engine.policy
+  }
+  const replace: HeldPolicy['replace'] = ({ text }) => (before = before.then(() => take(text as string)))
+  const held: HeldPolicy = { current: engine.policy, rejected: 0, loaded: 1, replace }
+  return { held, finish: () => waiting.shift()?.() }
+}
+
+/** Several workers and their primary. The test decides when a message arrives, and when a worker has loaded a policy. */
 function workersOf(count: number) {
   const numbers = Array.from({ length: count }, (_, index) => index)
   const toWorkers: ReturnType<typeof channel<Down>>[] = []
-  const order = createOverrideOrder(
-    numbers,
-    (worker, message) => (message.kind === 'override' ? toWorkers[worker]?.send(message) : undefined),
-    () => 0,
-  )
+  const send = (worker: number, message: ToWorker): void => toWorkers[worker]?.send(message)
+  const order = createOverrideOrder(numbers, send, () => 0)
+  const policies = createPolicyOrder(numbers, send)
   const toPrimary = numbers.map((index) =>
-    channel(({ id, changes }: { id: number; changes: readonly RelayedOverride[] }) =>
-      toWorkers[index]?.send({ id, removed: order.add(changes) }),
-    ),
+    channel((message: Up) => {
+      if ('policy' in message) policies.add(index, message.policy)
+      else toWorkers[index]?.send({ id: message.id, removed: order.add(message.changes) })
+    }),
   )
   const workers = numbers.map((index) => {
-    const engine = createEngine({ policy: POLICY, store: memoryStore() })
+    const engine = createEngine({ policy: parsePolicy(USER), store: memoryStore() })
+    const relayed = applyOverrides(engine, () => {})
+    const slow = slowPolicy(engine)
+    const sendPolicy = (policy: RelayedPolicy): void => toPrimary[index]?.send({ policy })
+    const refused = (error: unknown): void => expect.unreachable(String(error))
+    const policy = relayPolicies(slow.held, sendPolicy, refused, undefined, relayed.policyLoaded)
     const waiting = new Map<number, (removed: number) => void>()
     let last = 0
     toWorkers.push(
       channel((message) => {
-        if ('id' in message) return waiting.get(message.id)?.(message.removed)
-        for (const change of message.changes) takeOverride(engine, change)
+        if ('removed' in message) waiting.get(message.id)?.(message.removed)
+        else if (message.kind === 'policy') policy.relayed(message.policy)
+        else if (message.kind === 'ordered') policy.ordered()
+        else if (message.kind === 'override') relayed.add(message.changes, policy.isIdle())
       }),
     )
     const overrides = holdOverrides(engine, (changes) => {
@@ -42,11 +66,13 @@ function workersOf(count: number) {
       toPrimary[index]?.send({ id, changes })
       return new Promise((resolve) => waiting.set(id, resolve))
     })
-    return { engine, ...overrides }
+    const putPolicy = (text: string): void => void policy.put({ text, filename: 'body' })
+    return { engine, ...overrides, putPolicy, finish: slow.finish, applied: relayed.applied }
   })
   const settle = async (): Promise<void> => {
     for (let quiet = 0; quiet < 3;) {
       const moved = [...toPrimary, ...toWorkers].map(({ deliver }) => deliver())
+      for (const { finish } of workers) finish()
       await nextTurn()
       quiet = moved.includes(true) ? 0 : quiet + 1
     }
@@ -54,18 +80,22 @@ function workersOf(count: number) {
   return { workers, toPrimary, toWorkers, settle, order }
 }
 
-const fields = (name: string, burst: number) => ({ rule: 'user', key: [name, 'GET'], rate: '1/h', burst })
+const fields = (name: string, burst: number, rule = 'user') => ({ rule, key: [name, 'GET'], rate: '1/h', burst })
 
+/** The overrides under the rules of the policy. */
 const held = (engine: Engine): unknown =>
   engine
     .overrides()
-    .map(({ values, limit }) => `${values.join(' ')} ${limit.capacity}`)
+    .filter(({ rule }) => engine.policy.rules.some(({ name }) => name === rule))
+    .map(({ rule, values, limit }) => `${rule === 'user' ? '' : `${rule} `}${values.join(' ')} ${limit.capacity}`)
     .sort()
 
 describe('overrides of several workers', () => {
-  it('end as one, also for a worker that begins then, and each is withdrawn at most once', async () => {
+  it('end as one, also for a worker that begins then and among new policies, and each is withdrawn at most once', async () => {
     const step = fc.record({
-      kind: fc.constantFrom('put' as const, 'withdraw' as const, 'up' as const, 'up' as const, 'down' as const, 'down' as const),
+      kind: fc.constantFrom(...(['put', 'put', 'withdraw', 'policy', 'finish', 'up', 'up', 'down', 'down'] as const)),
+      policy: fc.constantFrom(USER, OTHER, BOTH),
+      rule: fc.constantFrom('user', 'other'),
       worker: fc.nat(2),
       name: fc.constantFrom('a', 'b'),
     })
@@ -74,18 +104,21 @@ describe('overrides of several workers', () => {
         const { workers, toPrimary, toWorkers, settle, order } = workersOf(3)
         const counts: Promise<number>[] = []
         let puts = 0
-        for (const [index, { kind, worker, name }] of steps.entries()) {
+        for (const [index, { kind, worker, name, policy, rule }] of steps.entries()) {
           const one = workers[worker] as (typeof workers)[number]
-          if (kind === 'put') void one.set(fields(name, index + 1))
+          // The worker's policy may not have the rule.
+          if (kind === 'put') one.set(fields(name, index + 1, rule)).catch(() => {})
           if (kind === 'put') puts += 1
           if (kind === 'withdraw') counts.push(one.withdraw({ key: name }))
+          if (kind === 'policy') one.putPolicy(policy)
+          if (kind === 'finish') one.finish()
           if (kind === 'up') toPrimary[worker]?.deliver()
           if (kind === 'down') toWorkers[worker]?.deliver()
           await nextTurn()
         }
         await settle()
-        const later = createEngine({ policy: POLICY, store: memoryStore() })
-        for (const change of order.list()) takeOverride(later, change)
+        const later = createEngine({ policy: workers[0]?.engine.policy as Policy, store: memoryStore() })
+        applyOverrides(later, () => {}).add(order.list(), true)
         const [first, ...others] = [...workers.map(({ engine }) => held(engine)), held(later)]
         for (const other of others) expect(other).toEqual(first)
         const withdrawn = (await Promise.all(counts)).reduce((sum, count) => sum + count, 0)
@@ -93,6 +126,24 @@ describe('overrides of several workers', () => {
       }),
       { numRuns: 200 },
     )
+  })
+
+  it('wait for a policy with their rule that a worker still loads, and are reported as applied then', async () => {
+    const { workers, toPrimary, toWorkers, settle } = workersOf(2)
+    const [one, other] = workers as [(typeof workers)[number], (typeof workers)[number]]
+    one.putPolicy(BOTH)
+    await nextTurn()
+    one.finish()
+    await nextTurn()
+    void one.set(fields('a', 5, 'other'))
+    while (toPrimary[0]?.deliver()) await nextTurn()
+    while (toWorkers[1]?.deliver()) await nextTurn()
+    let isApplied = false
+    void other.applied().then(() => (isApplied = true))
+    await nextTurn()
+    expect(isApplied).toBe(false)
+    await settle()
+    expect([isApplied, held(one.engine), held(other.engine)]).toEqual([true, ['other a GET 5'], ['other a GET 5']])
   })
 
   it('are withdrawn by a worker that has not yet got them', async () => {

@@ -165,7 +165,7 @@ async function serveWith(opened: Opened, options: ServeOptions, group: Group): P
   await announce(options, policy.current, port, backing.description, log)
   const watched = watch(shared.replaceBy, log)
   atHangup.push(watched.read)
-  group.join((change) => (change.kind === 'pause' ? connections.pause() : shared.apply(change)))
+  group.join((change) => (change.kind === 'pause' ? connections.pause() : shared.apply(change)), shared.applied)
 
   const ended = await stopped
   draining = true

@@ -1,5 +1,5 @@
 import type { Engine, KeyTarget, Override, OverrideFields } from 'sluice/policy'
-import type { OrderOverrides, RelayedOverride } from '../workers/messages.ts'
+import { type OrderOverrides, overrideName, type RelayedOverride } from '../workers/messages.ts'
 
 export type HeldOverrides = ReturnType<typeof holdOverrides>
 
@@ -25,7 +25,44 @@ export function holdOverrides(engine: Engine, order: OrderOverrides | undefined)
   }
 }
 
-export function takeOverride(engine: Engine, { rule, key, fields }: RelayedOverride): void {
-  if (fields === undefined) engine.withdraw({ rule, values: key.map((value) => value ?? undefined) })
-  else engine.override(fields)
+/**
+ * Applies the changes of all processes in their order. They wait while a policy loads, because it may have the rule of a later override. An
+ * override that this process cannot apply is kept, because a later policy may have its rule.
+ * @param goesWithout called with the reason why this process cannot apply an override now
+ */
+export function applyOverrides(engine: Engine, goesWithout: (error: unknown) => void) {
+  const waiting: RelayedOverride[] = []
+  const kept = new Map<string, RelayedOverride>()
+  const whenApplied: (() => void)[] = []
+  const apply = (change: RelayedOverride, failed: (error: unknown) => void): void => {
+    const { rule, key, fields } = change
+    // Other processes have replaced the earlier override, also if this one cannot apply the new one.
+    kept.delete(overrideName(change))
+    engine.withdraw({ rule, values: key.map((value) => value ?? undefined) })
+    if (fields === undefined) return
+    try {
+      engine.override(fields)
+    } catch (error) {
+      kept.set(overrideName(change), change)
+      failed(error)
+    }
+  }
+  const applyWaiting = (): void => {
+    for (const change of waiting.splice(0)) apply(change, goesWithout)
+    for (const resolve of whenApplied.splice(0)) resolve()
+  }
+  return {
+    /** @param isIdle false if a policy is loading */
+    add(changes: readonly RelayedOverride[], isIdle: boolean) {
+      waiting.push(...changes)
+      if (isIdle) applyWaiting()
+    },
+    /** The policies before the waiting changes are loaded. */
+    policyLoaded() {
+      for (const change of [...kept.values()]) apply(change, () => {})
+      applyWaiting()
+    },
+    /** Resolves when all changes until now are applied. */
+    applied: () => (waiting.length === 0 ? Promise.resolve() : new Promise<void>((resolve) => whenApplied.push(resolve))),
+  }
 }

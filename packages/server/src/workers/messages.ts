@@ -17,7 +17,7 @@ export interface Reports {
   readonly activity: readonly Activity[]
 }
 
-/** `barrier`: an empty report, sent when the worker has handled all earlier messages. */
+/** `barrier`: an empty report, sent when the worker has applied all earlier changes of overrides. */
 export type ReportName = keyof Reports | 'barrier'
 
 export type ReadReports = {
@@ -81,6 +81,11 @@ export interface RelayedOverride {
   /** The values of the rule's key; null for absent ones. */
   readonly key: readonly (string | null)[]
   readonly fields?: OverrideFields
+}
+
+/** Equal for overrides of the same key of a rule. */
+export function overrideName({ rule, key }: RelayedOverride): string {
+  return JSON.stringify([rule, key])
 }
 
 /**

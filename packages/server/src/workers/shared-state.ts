@@ -1,6 +1,6 @@
 import type { HeldPolicy } from '../policy/held-policy.ts'
 import type { Candidate } from '../policy/read-policy.ts'
-import type { RelayedOverride, RelayedPolicy, ToWorker } from './messages.ts'
+import { overrideName, type RelayedOverride, type RelayedPolicy, type ToWorker } from './messages.ts'
 
 /**
  * The primary puts the policies of all workers in one order, and every worker must end with the last. A policy of this worker is pending
@@ -9,12 +9,14 @@ import type { RelayedOverride, RelayedPolicy, ToWorker } from './messages.ts'
  * @param send must keep the order of the calls
  * @param keeps called with the reason why this worker keeps its present policy
  * @param firstRequestedAt milliseconds since 1970; undefined if the first policy is not from a URL
+ * @param idle called when no policy is loading or pending any more
  */
 export function relayPolicies(
   held: HeldPolicy,
   send: (own: RelayedPolicy) => void,
   keeps: (error: unknown) => void,
   firstRequestedAt?: number,
+  idle: () => void = () => {},
 ) {
   /** Pending policies of this worker: loading, or not yet ordered by the primary. */
   let own = 0
@@ -24,10 +26,10 @@ export function relayPolicies(
   let requestedAt = firstRequestedAt
   const unordered: (number | undefined)[] = []
   const takeNext = async (): Promise<void> => {
+    if (taking || own > 0) return
     const policy = next
-    if (taking || policy === undefined || own > 0) return
     next = undefined
-    if (isLater(requestedAt, policy.requestedAt)) return
+    if (policy === undefined || isLater(requestedAt, policy.requestedAt)) return idle()
     taking = true
     try {
       if (policy.text !== current) await held.replace(policy)
@@ -56,6 +58,7 @@ export function relayPolicies(
     }
   }
   return {
+    isIdle: () => !taking && own === 0,
     /** A policy that an administrator sent to this worker. */
     put: (candidate: Candidate) => replace(candidate, {}),
     /** Every worker reads the file by itself. */
@@ -122,7 +125,7 @@ export function createOverrideOrder<W>(workers: Iterable<W>, send: (worker: W, m
   }
   /** Returns how many overrides were removed. */
   const take = (change: RelayedOverride): number => {
-    const name = JSON.stringify([change.rule, change.key])
+    const name = overrideName(change)
     const found = held.delete(name)
     if (change.fields === undefined) return found ? 1 : 0
     if (held.size >= MAX_OVERRIDES) forgetEnded()

@@ -30,8 +30,12 @@ export interface Group {
    * @throws CommandFailure exit 1 if the port cannot be opened
    */
   listen(server: Server): Promise<number>
-  /** From now on this process counts as serving. `apply` gets each change since `begin`. */
-  join(apply: (change: Change) => void): void
+  /**
+   * From now on this process counts as serving.
+   * @param apply gets each change since `begin`
+   * @param applied resolves when all changes until now are applied
+   */
+  join(apply: (change: Change) => void, applied: () => Promise<void>): void
   send(message: Extract<ToPrimary, { kind: 'policy' }>): void
   /** Absent if there is one process. */
   readonly order?: OrderOverrides
@@ -62,6 +66,7 @@ export function workerGroup(io: Io): Group {
   const gathers = createGathers()
   const early: Change[] = []
   let [own, apply, server]: [ReadReports?, ((change: Change) => void)?, Server?] = []
+  let applied: (() => Promise<void>) | undefined
   const receive = (message: ToWorker, connection: unknown): void => {
     switch (message.kind) {
       case 'begin':
@@ -73,7 +78,7 @@ export function workerGroup(io: Io): Group {
         // There is no socket if the client has already disconnected.
         return connection instanceof Socket ? accept(server, connection) : undefined
       case 'report':
-        return void report(message.id, message.name === 'barrier' ? undefined : own?.[message.name], message.isFirst)
+        return void report(message.id, message.name === 'barrier' ? applied : own?.[message.name], message.isFirst)
       case 'gathered':
         return gathers.gathered(message.id, message)
       case 'stop':
@@ -104,8 +109,9 @@ export function workerGroup(io: Io): Group {
       server.emit('listening')
       return port.port
     },
-    join(now) {
+    join(now, nowApplied) {
       apply = now
+      applied = nowApplied
       for (const change of early.splice(0)) now(change)
       send({ kind: 'serving' })
     },

@@ -1,9 +1,9 @@
 import { type Engine, hashKeys, type Pseudonym } from 'sluice/policy'
 import type { Log } from '../../logs/log.ts'
-import { holdOverrides, takeOverride } from '../../policy/held-overrides.ts'
+import { applyOverrides, holdOverrides } from '../../policy/held-overrides.ts'
 import { type HeldPolicy, inOneLine } from '../../policy/held-policy.ts'
 import { replacingByPut } from '../../policy/reloading.ts'
-import type { Beginning, RelayedOverride, RelayedPolicy } from '../../workers/messages.ts'
+import type { Beginning, RelayedPolicy } from '../../workers/messages.ts'
 import { relayPolicies } from '../../workers/shared-state.ts'
 import type { Change, Group } from '../../workers/worker-group.ts'
 
@@ -16,26 +16,23 @@ export async function share(group: Group, beginning: Beginning, engine: Engine, 
   const { own, single } = group.logs
   const keeps = (error: unknown): void => logKept(own, error)
   if (latest !== undefined) await policy.replace(latest).catch(keeps)
-  for (const change of earlier) adopt(engine, change, own)
+  const relayedOverrides = applyOverrides(engine, (error) => logWithout(own, error))
+  relayedOverrides.add(earlier, true)
   const send = (accepted: RelayedPolicy): void => group.send({ kind: 'policy', policy: accepted })
   // `latest` has replaced the policy that was requested at `requestedAt`.
   const first = latest === undefined ? requestedAt : undefined
-  const { put, file, fetched, relayed, ordered } = relayPolicies(policy, send, keeps, first)
+  const { put, file, fetched, relayed, ordered, isIdle } = relayPolicies(policy, send, keeps, first, relayedOverrides.policyLoaded)
   const overrides = holdOverrides(engine, group.order)
   const apply = (change: Exclude<Change, { kind: 'pause' }>): void => {
     if (change.kind === 'policy') relayed(change.policy)
-    else if (change.kind === 'override') for (const each of change.changes) adopt(engine, each, own)
+    else if (change.kind === 'override') relayedOverrides.add(change.changes, isIdle())
     else ordered()
   }
-  return { replace: replacingByPut(put, single), replaceBy: { file, fetched }, overrides, apply }
+  return { replace: replacingByPut(put, single), replaceBy: { file, fetched }, overrides, apply, applied: relayedOverrides.applied }
 }
 
-function adopt(engine: Engine, change: RelayedOverride, log: Log): void {
-  try {
-    takeOverride(engine, change)
-  } catch (error) {
-    log('error', 'override-not-shared', `goes without an override that another worker has: ${inOneLine(error)}`)
-  }
+function logWithout(log: Log, error: unknown): void {
+  log('error', 'override-not-shared', `goes without an override that another worker has: ${inOneLine(error)}`)
 }
 
 function logKept(log: Log, error: unknown): void {
