@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { memoryStore } from 'sluice'
-import { createEngine, type Engine, parsePolicy, type Policy } from 'sluice/policy'
+import { createEngine, type Engine, type KeyTarget, parsePolicy, type Policy } from 'sluice/policy'
 import { describe, expect, it } from 'vitest'
 import { applyOverrides, holdOverrides } from '../src/policy/held-overrides.ts'
 import type { HeldPolicy } from '../src/policy/held-policy.ts'
@@ -13,7 +13,9 @@ const rulesNamed = (...names: string[]): string =>
   `version: 1\nrules:\n${names.map((name) => `  - { name: ${name}, key: ["header:x-user", "method:"], rate: 1/h, burst: 2 }\n`).join('')}`
 const [USER, OTHER, BOTH] = [rulesNamed('user'), rulesNamed('other'), rulesNamed('user', 'other')]
 
-type Up = { readonly id: number; readonly changes: readonly RelayedOverride[] } | { readonly policy: RelayedPolicy }
+type Up =
+  | { readonly id: number; readonly changes: readonly RelayedOverride[]; readonly target: KeyTarget | undefined }
+  | { readonly policy: RelayedPolicy }
 type Down = ToWorker | { readonly id: number; readonly removed: number }
 
 /** Takes in policies one after the other, each only when `finish` is called. */
@@ -40,7 +42,7 @@ function workersOf(count: number) {
   const toPrimary = numbers.map((index) =>
     channel((message: Up) => {
       if ('policy' in message) policies.add(index, message.policy)
-      else toWorkers[index]?.send({ id: message.id, removed: order.add(message.changes) })
+      else toWorkers[index]?.send({ id: message.id, removed: order.add(message.changes, message.target).removed })
     }),
   )
   const workers = numbers.map((index) => {
@@ -60,10 +62,10 @@ function workersOf(count: number) {
         else if (message.kind === 'override') relayed.add(message.changes, policy.isIdle())
       }),
     )
-    const overrides = holdOverrides(engine, (changes) => {
+    const overrides = holdOverrides(engine, (changes, target) => {
       last += 1
       const id = last
-      toPrimary[index]?.send({ id, changes })
+      toPrimary[index]?.send({ id, changes, target })
       return new Promise((resolve) => waiting.set(id, resolve))
     })
     const putPolicy = (text: string): void => void policy.put({ text, filename: 'body' })
@@ -155,6 +157,20 @@ describe('overrides of several workers', () => {
     const withdrawn = other.withdraw({ key: 'a' })
     await settle()
     expect([await withdrawn, held(one.engine), held(other.engine)]).toEqual([1, [], []])
+  })
+
+  it('are withdrawn by a worker that lost its own, under the rule that the administrator names', async () => {
+    const { workers, settle } = workersOf(2)
+    const [one, other] = workers as [(typeof workers)[number], (typeof workers)[number]]
+    one.putPolicy(BOTH)
+    await settle()
+    for (const rule of ['user', 'other']) void one.set(fields('a', 5, rule))
+    void one.set(fields('b', 5))
+    await settle()
+    for (const { rule, values } of other.engine.overrides()) other.engine.withdraw({ rule, values })
+    const withdrawn = other.withdraw({ key: 'a', limit: 'user' })
+    await settle()
+    expect([await withdrawn, held(one.engine)]).toEqual([1, ['b GET 5', 'other a GET 5']])
   })
 
   it('count once if two workers withdraw them at once', async () => {

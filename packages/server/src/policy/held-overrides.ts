@@ -20,7 +20,8 @@ export function holdOverrides(engine: Engine, order: OrderOverrides | undefined)
       // An override that another process has set may not have arrived.
       await order?.([])
       const withdrawn = engine.withdrawKey(target).map(named)
-      return order === undefined || withdrawn.length === 0 ? withdrawn.length : order(withdrawn)
+      // All processes remove the target, also overrides that this process lacks.
+      return order === undefined ? withdrawn.length : order(withdrawn, target)
     },
   }
 }

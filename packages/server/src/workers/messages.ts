@@ -1,6 +1,6 @@
 import type { Worker } from 'node:cluster'
 import { randomInt } from 'node:crypto'
-import type { OverrideFields } from 'sluice/policy'
+import type { KeyTarget, OverrideFields } from 'sluice/policy'
 import type { Readiness } from '../endpoints/health.ts'
 import type { Activity } from '../page/activity.ts'
 import type { LogEntry, Logs } from '../logs/log.ts'
@@ -49,7 +49,7 @@ export type ToPrimary =
   | { readonly kind: 'taken' }
   | { readonly kind: 'policy'; readonly policy: RelayedPolicy }
   /** `gathered` follows when all workers have applied the changes, or after a second. Its first report: how many overrides they removed. */
-  | { readonly kind: 'override'; readonly id: number; readonly changes: readonly RelayedOverride[] }
+  | { readonly kind: 'override'; readonly id: number; readonly changes: readonly RelayedOverride[]; readonly target?: KeyTarget }
   | { readonly kind: 'gather'; readonly id: number; readonly name: keyof Reports }
   | { readonly kind: 'reported'; readonly id: number; readonly report: unknown }
   /** The event happened `times` times since the last message. */
@@ -91,8 +91,9 @@ export function overrideName({ rule, key }: RelayedOverride): string {
 /**
  * Puts changes in the order of all processes. Resolves with the number of overrides that they removed, when all processes have applied them
  * or a second has passed. Without changes: when this process has applied all changes that are earlier in the order.
+ * @param target its overrides are also removed, if they have exactly its key
  */
-export type OrderOverrides = (changes: readonly RelayedOverride[]) => Promise<number>
+export type OrderOverrides = (changes: readonly RelayedOverride[], target?: KeyTarget) => Promise<number>
 
 /** What a worker must apply before it answers requests. */
 export interface Beginning {

@@ -1,3 +1,4 @@
+import type { KeyTarget } from 'sluice/policy'
 import type { HeldPolicy } from '../policy/held-policy.ts'
 import type { Candidate } from '../policy/read-policy.ts'
 import { overrideName, type RelayedOverride, type RelayedPolicy, type ToWorker } from './messages.ts'
@@ -132,11 +133,23 @@ export function createOverrideOrder<W>(workers: Iterable<W>, send: (worker: W, m
     held.set(name, change)
     return 0
   }
+  const removals = (target: KeyTarget | undefined): RelayedOverride[] => {
+    if (target === undefined) return []
+    forgetEnded()
+    const { key: value, limit } = target
+    const isAbout = ({ rule, key }: RelayedOverride): boolean => key.includes(value) && (limit === undefined || rule === limit)
+    return [...held.values()].filter(isAbout).map(({ rule, key }) => ({ rule, key }))
+  }
   return {
-    /** Returns how many overrides were removed. */
-    add(changes: readonly RelayedOverride[]): number {
-      if (changes.length > 0) for (const worker of workers) send(worker, { kind: 'override', changes })
-      return changes.reduce((removed, change) => removed + take(change), 0)
+    /**
+     * Returns how many overrides were removed. `isShared`: the workers get a change.
+     * @param target the overrides with exactly this key are also removed
+     */
+    add(named: readonly RelayedOverride[], target?: KeyTarget): { readonly removed: number; readonly isShared: boolean } {
+      const changes = [...named, ...removals(target)]
+      if (changes.length === 0) return { removed: 0, isShared: false }
+      for (const worker of workers) send(worker, { kind: 'override', changes })
+      return { removed: changes.reduce((removed, change) => removed + take(change), 0), isShared: true }
     },
     /** For a worker that begins later. */
     list(): readonly RelayedOverride[] {

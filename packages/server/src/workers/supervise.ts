@@ -52,9 +52,8 @@ export async function supervise(count: number, at: ListenAt, log: Log, repeated:
       case 'policy':
         return policies.add(worker, message.policy)
       case 'override': {
-        const { id, changes } = message
-        const removed = overrides.add(changes)
-        return gathering.gather(worker, id, 'barrier', changes.length === 0 ? [worker] : [...serving], count, [removed])
+        const { removed, isShared } = overrides.add(message.changes, message.target)
+        return gathering.gather(worker, message.id, 'barrier', isShared ? [...serving] : [worker], count, [removed])
       }
       case 'gather':
         return gathering.gather(worker, message.id, message.name, [...serving], count)

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http'
 import { Socket } from 'node:net'
+import type { KeyTarget } from 'sluice/policy'
 import { failed } from '../cli/failure.ts'
 import { type Io, signalled } from '../cli/io.ts'
 import type { Readiness } from '../endpoints/health.ts'
@@ -150,8 +151,8 @@ function createGathers() {
       top: async () => ((await gather('top')).reports as Reports['top'][]).flat(),
       activity: async () => ((await gather('activity')).reports as Reports['activity'][]).flat(),
     },
-    async order(changes: readonly RelayedOverride[]) {
-      const { reports } = await request((id) => ({ kind: 'override', id, changes }))
+    async order(changes: readonly RelayedOverride[], target?: KeyTarget) {
+      const { reports } = await request((id) => ({ kind: 'override', id, changes, ...(target === undefined ? {} : { target }) }))
       return reports[0] as number
     },
     gathered(id: number, gathered: Gathered) {
