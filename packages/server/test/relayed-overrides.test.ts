@@ -173,6 +173,16 @@ describe('overrides of several workers', () => {
     expect([await withdrawn, held(one.engine)]).toEqual([1, ['b GET 5', 'other a GET 5']])
   })
 
+  it('that end before they arrive replace an earlier one, without an error', () => {
+    const engine = createEngine({ policy: parsePolicy(USER), store: memoryStore() })
+    const { add } = applyOverrides(engine, (error) => expect.unreachable(String(error)))
+    const change = (more: object) => ({ rule: 'user', key: ['a', 'GET'], fields: { ...fields('a', 5), ...more } })
+    add([change({})], true)
+    expect(held(engine)).toEqual(['a GET 5'])
+    add([change({ until: '2001-01-01T00:00:00Z' })], true)
+    expect(held(engine)).toEqual([])
+  })
+
   it('count once if two workers withdraw them at once', async () => {
     const { workers, settle } = workersOf(2)
     void workers[0]?.set(fields('a', 5))

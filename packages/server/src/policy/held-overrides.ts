@@ -1,5 +1,5 @@
 import type { Engine, KeyTarget, Override, OverrideFields } from 'sluice/policy'
-import { type OrderOverrides, overrideName, type RelayedOverride } from '../workers/messages.ts'
+import { hasEnded, type OrderOverrides, overrideName, type RelayedOverride } from '../workers/messages.ts'
 
 export type HeldOverrides = ReturnType<typeof holdOverrides>
 
@@ -31,7 +31,7 @@ export function holdOverrides(engine: Engine, order: OrderOverrides | undefined)
  * override that this process cannot apply is kept, because a later policy may have its rule.
  * @param goesWithout called with the reason why this process cannot apply an override now
  */
-export function applyOverrides(engine: Engine, goesWithout: (error: unknown) => void) {
+export function applyOverrides(engine: Engine, goesWithout: (error: unknown) => void, now: () => number = Date.now) {
   const waiting: RelayedOverride[] = []
   const kept = new Map<string, RelayedOverride>()
   const whenApplied: (() => void)[] = []
@@ -40,7 +40,7 @@ export function applyOverrides(engine: Engine, goesWithout: (error: unknown) => 
     // Other processes have replaced the earlier override, also if this one cannot apply the new one.
     kept.delete(overrideName(change))
     engine.withdraw({ rule, values: key.map((value) => value ?? undefined) })
-    if (fields === undefined) return
+    if (fields === undefined || hasEnded(change, now())) return
     try {
       engine.override(fields)
     } catch (error) {

@@ -88,6 +88,11 @@ export function overrideName({ rule, key }: RelayedOverride): string {
   return JSON.stringify([rule, key])
 }
 
+/** @param now milliseconds since 1970 */
+export function hasEnded({ fields }: RelayedOverride, now: number): boolean {
+  return fields?.until !== undefined && Date.parse(fields.until) <= now
+}
+
 /**
  * Puts changes in the order of all processes. Resolves with the number of overrides that they removed, when all processes have applied them
  * or a second has passed. Without changes: when this process has applied all changes that are earlier in the order.

@@ -1,7 +1,7 @@
 import type { KeyTarget } from 'sluice/policy'
 import type { HeldPolicy } from '../policy/held-policy.ts'
 import type { Candidate } from '../policy/read-policy.ts'
-import { overrideName, type RelayedOverride, type RelayedPolicy, type ToWorker } from './messages.ts'
+import { hasEnded, overrideName, type RelayedOverride, type RelayedPolicy, type ToWorker } from './messages.ts'
 
 /**
  * The primary puts the policies of all workers in one order, and every worker must end with the last. A policy of this worker is pending
@@ -122,7 +122,7 @@ export function createOverrideOrder<W>(workers: Iterable<W>, send: (worker: W, m
   const held = new Map<string, RelayedOverride>()
   const forgetEnded = (): void => {
     const at = now()
-    for (const [name, { fields }] of held) if (fields?.until !== undefined && Date.parse(fields.until) <= at) held.delete(name)
+    for (const [name, change] of held) if (hasEnded(change, at)) held.delete(name)
   }
   /** Returns how many overrides were removed. */
   const take = (change: RelayedOverride): number => {
