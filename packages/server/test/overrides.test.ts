@@ -155,18 +155,18 @@ describe('10,000 overrides that were put', () => {
 describe('overrides for workers that begin later', () => {
   it('are those that hold: the last of each key, and none that was taken back or has ended', () => {
     let now = 0
-    const held = createOverrideOrder(
+    const held = createOverrideOrder<number>(
       [],
       () => {},
       () => now,
     )
     const fields = { rule: 'a', key: ['x'], rate: '1/s', burst: 1 }
-    held.add([{ rule: 'a', key: ['x'], fields }])
-    held.add([{ rule: 'a', key: ['x'], fields: { ...fields, burst: 2 } }])
-    held.add([{ rule: 'a', key: ['y'], fields: { ...fields, key: ['y'], until: '1970-01-01T00:00:10Z' } }])
-    held.add([{ rule: 'a', key: ['z'], fields }])
-    held.add([{ rule: 'a', key: ['z'] }])
-    held.add([{ rule: 'a', key: ['never'] }])
+    held.add(0, [{ rule: 'a', key: ['x'], fields }])
+    held.add(0, [{ rule: 'a', key: ['x'], fields: { ...fields, burst: 2 } }])
+    held.add(0, [{ rule: 'a', key: ['y'], fields: { ...fields, key: ['y'], until: '1970-01-01T00:00:10Z' } }])
+    held.add(0, [{ rule: 'a', key: ['z'], fields }])
+    held.add(0, [{ rule: 'a', key: ['z'] }])
+    held.add(0, [{ rule: 'a', key: ['never'] }])
     expect(held.list().map(({ key, fields: taken }) => [key, taken?.burst])).toEqual([
       [['x'], 2],
       [['y'], 1],

@@ -5,7 +5,7 @@ import { createEngine, type Engine, type KeyTarget, parsePolicy, type Policy } f
 import { describe, expect, it } from 'vitest'
 import { applyOverrides, holdOverrides } from '../src/policy/held-overrides.ts'
 import type { HeldPolicy } from '../src/policy/held-policy.ts'
-import type { RelayedOverride, RelayedPolicy, ToWorker } from '../src/workers/messages.ts'
+import type { RelayedOverride, RelayedPolicy, Removed, ToWorker } from '../src/workers/messages.ts'
 import { createOverrideOrder, createPolicyOrder, relayPolicies } from '../src/workers/shared-state.ts'
 import { channel } from './channel.ts'
 
@@ -16,7 +16,7 @@ const [USER, OTHER, BOTH] = [rulesNamed('user'), rulesNamed('other'), rulesNamed
 type Up =
   | { readonly id: number; readonly changes: readonly RelayedOverride[]; readonly target: KeyTarget | undefined }
   | { readonly policy: RelayedPolicy }
-type Down = ToWorker | { readonly id: number; readonly removed: number }
+type Down = ToWorker | { readonly id: number; readonly removed: Removed }
 
 /** Takes in policies one after the other, each only when `finish` is called. */
 function slowPolicy(engine: Engine) {
@@ -42,7 +42,7 @@ function workersOf(count: number) {
   const toPrimary = numbers.map((index) =>
     channel((message: Up) => {
       if ('policy' in message) policies.add(index, message.policy)
-      else toWorkers[index]?.send({ id: message.id, removed: order.add(message.changes, message.target).removed })
+      else toWorkers[index]?.send({ id: message.id, removed: order.add(index, message.changes, message.target).removed })
     }),
   )
   const workers = numbers.map((index) => {
@@ -52,7 +52,7 @@ function workersOf(count: number) {
     const sendPolicy = (policy: RelayedPolicy): void => toPrimary[index]?.send({ policy })
     const refused = (error: unknown): void => expect.unreachable(String(error))
     const policy = relayPolicies(slow.held, sendPolicy, refused, undefined, relayed.policyLoaded)
-    const waiting = new Map<number, (removed: number) => void>()
+    const waiting = new Map<number, (removed: Removed) => void>()
     let last = 0
     toWorkers.push(
       channel((message) => {
@@ -181,6 +181,22 @@ describe('overrides of several workers', () => {
     expect(held(engine)).toEqual(['a GET 5'])
     add([change({ until: '2001-01-01T00:00:00Z' })], true)
     expect(held(engine)).toEqual([])
+  })
+
+  it('at the most: of two that two workers set at once, the later one is refused, and both have the earlier one', async () => {
+    const { workers, order, settle } = workersOf(2)
+    const [one, other] = workers as [(typeof workers)[number], (typeof workers)[number]]
+    for (let key = 0; key < 9_999; key += 1) {
+      const change = { rule: 'user', key: [`k${key}`, 'GET'], fields: fields(`k${key}`, 5) }
+      order.add(0, [change])
+    }
+    await settle()
+    const results = Promise.allSettled([one.set(fields('a', 5)), other.set(fields('b', 5))])
+    await settle()
+    expect((await results).map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
+    const last = [one, other].map(({ engine }) => engine.overrides().length)
+    expect([last, order.list().length]).toEqual([[10_000, 10_000], 10_000])
+    for (const { engine } of [one, other]) expect(engine.overridesOfKey({ key: 'a' })).toHaveLength(1)
   })
 
   it('count once if two workers withdraw them at once', async () => {

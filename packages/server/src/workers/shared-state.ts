@@ -1,7 +1,7 @@
 import type { KeyTarget } from 'sluice/policy'
 import type { HeldPolicy } from '../policy/held-policy.ts'
 import type { Candidate } from '../policy/read-policy.ts'
-import { hasEnded, overrideName, type RelayedOverride, type RelayedPolicy, type ToWorker } from './messages.ts'
+import { hasEnded, overrideName, type RelayedOverride, type RelayedPolicy, type Removed, type ToWorker } from './messages.ts'
 
 /**
  * The primary puts the policies of all workers in one order, and every worker must end with the last. A policy of this worker is pending
@@ -46,8 +46,7 @@ export function relayPolicies(
     own += 1
     try {
       const policy = await held.replace(candidate)
-      const { text } = candidate
-      current = typeof text === 'string' ? text : Buffer.from(text).toString('utf8')
+      current = textOf(candidate)
       requestedAt = more.requestedAt
       unordered.push(requestedAt)
       send({ ...candidate, text: current, ...more })
@@ -83,6 +82,10 @@ export function relayPolicies(
   }
 }
 
+function textOf({ text }: Candidate): string {
+  return typeof text === 'string' ? text : Buffer.from(text).toString('utf8')
+}
+
 /** Whether both are times of requests, and the first is later. */
 function isLater(one: number | undefined, other: number | undefined): boolean {
   return one !== undefined && other !== undefined && one > other
@@ -110,8 +113,8 @@ export function createPolicyOrder<W>(workers: Iterable<W>, send: (worker: W, mes
   }
 }
 
-/** From this number on, expired overrides are removed. Each worker refuses more by itself. */
-const MAX_OVERRIDES = 10_000
+/** Two workers may each accept another one at once, so the primary refuses more too. */
+export const MAX_OVERRIDES = 10_000
 
 /**
  * The primary puts the overrides of all workers in one order. Every worker applies all changes in this order, also its own, so all end with
@@ -129,9 +132,13 @@ export function createOverrideOrder<W>(workers: Iterable<W>, send: (worker: W, m
     const name = overrideName(change)
     const found = held.delete(name)
     if (change.fields === undefined) return found ? 1 : 0
-    if (held.size >= MAX_OVERRIDES) forgetEnded()
     held.set(name, change)
     return 0
+  }
+  const isTooMany = (change: RelayedOverride): boolean => {
+    if (change.fields === undefined || held.has(overrideName(change)) || held.size < MAX_OVERRIDES) return false
+    forgetEnded()
+    return held.size >= MAX_OVERRIDES
   }
   const removals = (target: KeyTarget | undefined): RelayedOverride[] => {
     if (target === undefined) return []
@@ -142,13 +149,18 @@ export function createOverrideOrder<W>(workers: Iterable<W>, send: (worker: W, m
   }
   return {
     /**
-     * Returns how many overrides were removed. `isShared`: the workers get a change.
+     * Returns how many overrides were removed. `isShared`: all workers get a change.
      * @param target the overrides with exactly this key are also removed
      */
-    add(named: readonly RelayedOverride[], target?: KeyTarget): { readonly removed: number; readonly isShared: boolean } {
+    add(worker: W, named: readonly RelayedOverride[], target?: KeyTarget): { readonly removed: Removed; readonly isShared: boolean } {
       const changes = [...named, ...removals(target)]
       if (changes.length === 0) return { removed: 0, isShared: false }
-      for (const worker of workers) send(worker, { kind: 'override', changes })
+      if (changes.some(isTooMany)) {
+        // The worker has already applied the change.
+        send(worker, { kind: 'override', changes: changes.map(({ rule, key }) => ({ rule, key })) })
+        return { removed: 'full', isShared: false }
+      }
+      for (const each of workers) send(each, { kind: 'override', changes })
       return { removed: changes.reduce((removed, change) => removed + take(change), 0), isShared: true }
     },
     /** For a worker that begins later. */

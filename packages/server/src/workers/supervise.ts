@@ -52,7 +52,7 @@ export async function supervise(count: number, at: ListenAt, log: Log, repeated:
       case 'policy':
         return policies.add(worker, message.policy)
       case 'override': {
-        const { removed, isShared } = overrides.add(message.changes, message.target)
+        const { removed, isShared } = overrides.add(worker, message.changes, message.target)
         return gathering.gather(worker, message.id, 'barrier', isShared ? [...serving] : [worker], count, [removed])
       }
       case 'gather':

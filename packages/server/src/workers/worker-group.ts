@@ -10,7 +10,7 @@ import type { Log, LogEntry, Logs } from '../logs/log.ts'
 import { type CountRepeated, inBatches, repeatedLines } from '../logs/repeated-lines.ts'
 import { createStates, type StateChange } from '../logs/states.ts'
 import { randomNames, type ToPrimary, type ToWorker } from './messages.ts'
-import type { Beginning, Gathered, Opened, OrderOverrides, ReadReports, RelayedOverride, Reports } from './messages.ts'
+import type { Beginning, Gathered, Opened, OrderOverrides, ReadReports, RelayedOverride, Removed, Reports } from './messages.ts'
 import { sumMetrics } from './sum-metrics.ts'
 
 /** Another process of the service received or decided this change. */
@@ -153,7 +153,7 @@ function createGathers() {
     },
     async order(changes: readonly RelayedOverride[], target?: KeyTarget) {
       const { reports } = await request((id) => ({ kind: 'override', id, changes, ...(target === undefined ? {} : { target }) }))
-      return reports[0] as number
+      return reports[0] as Removed
     },
     gathered(id: number, gathered: Gathered) {
       waiting.get(id)?.(gathered)
