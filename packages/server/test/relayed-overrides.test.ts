@@ -59,7 +59,7 @@ function workersOf(count: number) {
         if ('removed' in message) waiting.get(message.id)?.(message.removed)
         else if (message.kind === 'policy') policy.relayed(message.policy)
         else if (message.kind === 'ordered') policy.ordered()
-        else if (message.kind === 'override') relayed.add(message.changes, policy.isIdle())
+        else if (message.kind === 'overrides') relayed.add(message.changes, policy.isIdle())
       }),
     )
     const overrides = holdOverrides(engine, (changes, target) => {

@@ -34,6 +34,7 @@ export type LogEvent =
   | 'token-keys'
   | 'wrong-token'
   | 'worker-ended'
+  | 'message-ignored'
   | 'request-failed'
 
 /** Facts for programs, without identities and passwords. */

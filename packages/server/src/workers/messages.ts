@@ -31,7 +31,7 @@ export type ToWorker =
   /** The primary has put this worker's oldest pending policy into the common order. */
   | { readonly kind: 'ordered' }
   /** In the common order. Also sent to the worker that made the changes. */
-  | { readonly kind: 'override'; readonly changes: readonly RelayedOverride[] }
+  | { readonly kind: 'overrides'; readonly changes: readonly RelayedOverride[] }
   /** The port is open, or cannot be opened. */
   | ({ readonly kind: 'listening' } & Opened)
   | { readonly kind: 'connection' }
@@ -49,7 +49,7 @@ export type ToPrimary =
   | { readonly kind: 'taken' }
   | { readonly kind: 'policy'; readonly policy: RelayedPolicy }
   /** `gathered` follows when all workers have applied the changes, or after a second. Its first report: how many overrides they removed. */
-  | { readonly kind: 'override'; readonly id: number; readonly changes: readonly RelayedOverride[]; readonly target?: KeyTarget }
+  | { readonly kind: 'overrides'; readonly id: number; readonly changes: readonly RelayedOverride[]; readonly target?: KeyTarget }
   | { readonly kind: 'gather'; readonly id: number; readonly name: keyof Reports }
   | { readonly kind: 'reported'; readonly id: number; readonly report: unknown }
   /** The event happened `times` times since the last message. */

@@ -157,10 +157,10 @@ export function createOverrideOrder<W>(workers: Iterable<W>, send: (worker: W, m
       if (changes.length === 0) return { removed: 0, isShared: false }
       if (changes.some(isTooMany)) {
         // The worker has already applied the change.
-        send(worker, { kind: 'override', changes: changes.map(({ rule, key }) => ({ rule, key })) })
+        send(worker, { kind: 'overrides', changes: changes.map(({ rule, key }) => ({ rule, key })) })
         return { removed: 'full', isShared: false }
       }
-      for (const each of workers) send(each, { kind: 'override', changes })
+      for (const each of workers) send(each, { kind: 'overrides', changes })
       return { removed: changes.reduce((removed, change) => removed + take(change), 0), isShared: true }
     },
     /** For a worker that begins later. */

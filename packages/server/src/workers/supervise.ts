@@ -9,6 +9,7 @@ import { createStates } from '../logs/states.ts'
 import { createDoor, type Door } from './door.ts'
 import { createGathering } from './gathering.ts'
 import { createHangups } from './hangups.ts'
+import { ignoreUnknown, unknownKind } from './ignore-unknown.ts'
 import { randomNames, sendTo, type ToPrimary } from './messages.ts'
 import { createOverrideOrder, createPolicyOrder } from './shared-state.ts'
 
@@ -29,13 +30,12 @@ export async function supervise(count: number, at: ListenAt, log: Log, repeated:
   let stopping = false
   /** `begun`: workers that get changes of policy and overrides. `serving`: those of them that answer requests. */
   const [begun, serving] = [new Set<Worker>(), new Set<Worker>()]
-  const policies = createPolicyOrder(begun, sendTo)
-  const overrides = createOverrideOrder(begun, sendTo, Date.now)
+  const [policies, overrides] = [createPolicyOrder(begun, sendTo), createOverrideOrder(begun, sendTo, Date.now)]
   const names = randomNames()
   const door = createDoor(at)
   const gathering = createGathering(() => fleet.restarts())
   const states = createStates(log, () => performance.now())
-  const receive = (worker: Worker, message: ToPrimary): void => {
+  const receive = (message: ToPrimary, worker: Worker): void => {
     switch (message.kind) {
       case 'beginning':
         begun.add(worker)
@@ -51,7 +51,7 @@ export async function supervise(count: number, at: ListenAt, log: Log, repeated:
         return door.taken(worker)
       case 'policy':
         return policies.add(worker, message.policy)
-      case 'override': {
+      case 'overrides': {
         const { removed, isShared } = overrides.add(worker, message.changes, message.target)
         return gathering.gather(worker, message.id, 'barrier', isShared ? [...serving] : [worker], count, [removed])
       }
@@ -65,6 +65,8 @@ export async function supervise(count: number, at: ListenAt, log: Log, repeated:
         return states.changed(worker, message.change)
       case 'line':
         return writeLine(log, worker, message.from, message.entry)
+      default:
+        return unknownKind(message)
     }
   }
   const isReplaced = (worker: Worker): boolean => {
@@ -74,7 +76,7 @@ export async function supervise(count: number, at: ListenAt, log: Log, repeated:
     if (!stopping) states.ended(worker)
     return !stopping && (served || worker.id !== 1)
   }
-  const fleet = createFleet(store, receive, door.remove, isReplaced, log)
+  const fleet = createFleet(store, ignoreUnknown(receive, log), door.remove, isReplaced, log)
   const hangups = createHangups(fleet.workers, serving)
   process.on('SIGHUP', hangups.hangUp)
   const stopped = Promise.race(STOPS.map((signal) => once(process, signal).then(() => signal)))
@@ -123,7 +125,7 @@ type Fleet = ReturnType<typeof createFleet>
  */
 function createFleet(
   store: string | undefined,
-  receive: (worker: Worker, message: ToPrimary) => void,
+  receive: (message: ToPrimary, worker: Worker) => void,
   closed: (worker: Worker) => void,
   isReplaced: (worker: Worker) => boolean,
   log: Log,
@@ -154,7 +156,7 @@ function createFleet(
       setTimeout(replace, pause)
     })
     worker.process.once('close', () => closed(worker))
-    worker.on('message', (message: ToPrimary) => receive(worker, message))
+    worker.on('message', (message: ToPrimary) => receive(message, worker))
     return worker
   }
   return {

@@ -9,12 +9,13 @@ import { draining } from '../logs/draining.ts'
 import type { Log, LogEntry, Logs } from '../logs/log.ts'
 import { type CountRepeated, inBatches, repeatedLines } from '../logs/repeated-lines.ts'
 import { createStates, type StateChange } from '../logs/states.ts'
+import { ignoreUnknown, unknownKind } from './ignore-unknown.ts'
 import { randomNames, type ToPrimary, type ToWorker } from './messages.ts'
 import type { Beginning, Gathered, Opened, OrderOverrides, ReadReports, RelayedOverride, Removed, Reports } from './messages.ts'
 import { sumMetrics } from './sum-metrics.ts'
 
 /** Another process of the service received or decided this change. */
-export type Change = Extract<ToWorker, { kind: 'policy' | 'ordered' | 'override' | 'pause' }>
+export type Change = Extract<ToWorker, { kind: 'policy' | 'ordered' | 'overrides' | 'pause' }>
 
 export interface Group {
   readonly logs: Logs
@@ -44,6 +45,7 @@ export interface Group {
   stopped(): Promise<() => void>
 }
 
+const CHANGES: readonly string[] = ['policy', 'ordered', 'overrides', 'pause'] satisfies Change['kind'][]
 const STOPS = ['SIGTERM', 'SIGINT'] as const
 
 /** @param served the most connections, for log lines */
@@ -64,8 +66,7 @@ export function oneProcess(at: ListenAt, served: number, io: Io, log: Log): Grou
 
 export function workerGroup(io: Io): Group {
   const [begun, opened, stopped] = [later<Beginning>(), later<Opened>(), later<() => void>()]
-  const gathers = createGathers()
-  const early: Change[] = []
+  const [gathers, early] = [createGathers(), [] as Change[]]
   let [own, apply, server]: [ReadReports?, ((change: Change) => void)?, Server?] = []
   let applied: (() => Promise<void>) | undefined
   const receive = (message: ToWorker, connection: unknown): void => {
@@ -85,10 +86,11 @@ export function workerGroup(io: Io): Group {
       case 'stop':
         return stopped.resolve(() => {})
       default:
+        if (!isChange(message)) return unknownKind(message)
         return apply === undefined ? void early.push(message) : apply(message)
     }
   }
-  process.on('message', receive)
+  process.on('message', ignoreUnknown(receive, lineTo('own')))
   return {
     report: (change) => send({ kind: 'state', change }),
     logs: { shared: lineTo('shared'), single: lineTo('single'), own: lineTo('own') },
@@ -126,6 +128,10 @@ export function workerGroup(io: Io): Group {
   }
 }
 
+function isChange(message: ToWorker): message is Change {
+  return CHANGES.includes(message.kind)
+}
+
 async function report(id: number, make: ((isFirst: boolean) => unknown) | undefined, isFirst: boolean): Promise<void> {
   try {
     send({ kind: 'reported', id, report: await make?.(isFirst) })
@@ -152,7 +158,7 @@ function createGathers() {
       activity: async () => ((await gather('activity')).reports as Reports['activity'][]).flat(),
     },
     async order(changes: readonly RelayedOverride[], target?: KeyTarget) {
-      const { reports } = await request((id) => ({ kind: 'override', id, changes, ...(target === undefined ? {} : { target }) }))
+      const { reports } = await request((id) => ({ kind: 'overrides', id, changes, ...(target === undefined ? {} : { target }) }))
       return reports[0] as Removed
     },
     gathered(id: number, gathered: Gathered) {

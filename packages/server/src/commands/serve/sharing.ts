@@ -25,7 +25,7 @@ export async function share(group: Group, beginning: Beginning, engine: Engine, 
   const overrides = holdOverrides(engine, group.order)
   const apply = (change: Exclude<Change, { kind: 'pause' }>): void => {
     if (change.kind === 'policy') relayed(change.policy)
-    else if (change.kind === 'override') relayedOverrides.add(change.changes, isIdle())
+    else if (change.kind === 'overrides') relayedOverrides.add(change.changes, isIdle())
     else ordered()
   }
   return { replace: replacingByPut(put, single), replaceBy: { file, fetched }, overrides, apply, applied: relayedOverrides.applied }
