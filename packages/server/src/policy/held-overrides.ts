@@ -33,8 +33,8 @@ export function holdOverrides(engine: Engine, order: OrderOverrides | undefined)
 
 /**
  * Applies the changes of all processes in their order. They wait while a policy loads, because it may have the rule of a later override. An
- * override that this process cannot apply is kept, because a later policy may have its rule. Or an override of this process that the primary
- * has not yet put in order takes the last place; if the primary refuses that one, the kept one is applied.
+ * override that this process cannot apply is kept, because a later policy may have its rule. At the most overrides, one of this process
+ * that the primary has not yet put in order may take the last place. If the primary refuses that one, the kept one is applied.
  * @param goesWithout called with the reason why this process cannot apply an override now
  */
 export function applyOverrides(engine: Engine, goesWithout: (error: unknown) => void, now: () => number = Date.now) {

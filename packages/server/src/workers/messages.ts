@@ -98,7 +98,8 @@ export type Removed = number | 'full'
 
 /**
  * Puts changes in the order of all processes. Resolves with the number of overrides that they removed, when all processes have applied them
- * or a second has passed; with `full` if the change would be one override too many. Without changes: when this process has applied all changes that are earlier in the order.
+ * or a second has passed; with `full` if the change would be one override too many. Without changes: when this process has applied all
+ * changes that are earlier in the order.
  * @param target its overrides are also removed, if they have exactly its key
  */
 export type OrderOverrides = (changes: readonly RelayedOverride[], target?: KeyTarget) => Promise<Removed>
