@@ -1,9 +1,8 @@
-import { readAs } from '../files/regular-file.ts'
 import { failed, unreachable, usage } from './failure.ts'
+import { readToken } from './token-file.ts'
 
 /** Milliseconds that a service may take to answer. */
 const MAX_WAIT_MS = 10_000
-const TOKEN = /^[!-~]{1,8192}$/
 
 export const DEFAULT_URL = 'http://127.0.0.1:8080'
 
@@ -25,7 +24,8 @@ export interface ServiceCalls {
  */
 export function serviceCalls(url: string, tokenFile: string | undefined, called: string): ServiceCalls {
   const base = baseOf(url, called)
-  const admin = tokenFile === undefined ? {} : { Authorization: `Bearer ${readToken(tokenFile)}` }
+  const admin =
+    tokenFile === undefined ? {} : { Authorization: `Bearer ${readToken(`token file ${tokenFile}`, tokenFile, { pipes: true })}` }
   const headers = { 'Content-Type': 'application/json', ...admin }
   return {
     name: base.origin,
@@ -41,13 +41,6 @@ export function serviceCalls(url: string, tokenFile: string | undefined, called:
       }
     },
   }
-}
-
-/** A token that no header can carry is refused here, because the error of `fetch` would show it. */
-function readToken(file: string): string {
-  const text = readAs(`token file ${file}`, file, failed, { pipes: true }).toString('utf8').trim()
-  if (TOKEN.test(text)) return text
-  throw usage(`token file ${file}: expected one line of at most 8192 printable characters without blanks`)
 }
 
 function baseOf(url: string, called: string): URL {

@@ -2,8 +2,9 @@ import { resolve } from 'node:path'
 import { LimiterError } from 'sluice'
 import { parseDuration, parsePolicy, type Policy } from 'sluice/policy'
 import { CommandFailure, failed, unreachable, usage, wrongValue } from '../cli/failure.ts'
+import { readToken } from '../cli/token-file.ts'
 import type { ParsedArguments } from '../cli/verb.ts'
-import { readAs, type ReadOptions } from '../files/regular-file.ts'
+import type { ReadOptions } from '../files/regular-file.ts'
 import type { WatchedFile } from '../files/watch-file.ts'
 import type { Log } from '../logs/log.ts'
 import { readCertificates } from '../stores/tls-files.ts'
@@ -16,7 +17,6 @@ import { reloading } from './reloading.ts'
 const DEFAULT_INTERVAL_MS = 30_000
 const MIN_INTERVAL_MS = 1_000
 const MAX_INTERVAL_MS = 86_400_000
-const TOKEN = /^[!-~]{1,8192}$/
 
 export const POLICY_FLAGS = {
   'policy-ca FILE': "certificates (PEM) that may sign that of the policy at https://..., instead of the system's",
@@ -101,11 +101,7 @@ function failureOf(name: string, error: unknown): Error {
 
 function fetchOptionsOf(args: ParsedArguments): FetchOptions {
   const [ca, tokenFile] = [args.text('policy-ca'), args.text('policy-token-file')]
-  const token = (file: string) => (): string => {
-    const text = readAs(`policy token file ${file}`, file, failed).toString('utf8').trim()
-    if (TOKEN.test(text)) return text
-    throw usage(`policy token file ${file}: expected one line of at most 8192 printable characters without blanks`)
-  }
+  const token = (file: string) => (): string => readToken(`policy token file ${file}`, file)
   return {
     ca: ca === undefined ? undefined : readCertificates(`policy: ${args.called('policy-ca')} ${ca}`, ca),
     token: tokenFile === undefined ? undefined : token(tokenFile),
