@@ -24,6 +24,7 @@ interface Grant {
   readonly until: number
   readonly fence: number
   given?: number
+  kept?: boolean
 }
 
 interface Report extends Partial<Grant> {
@@ -95,6 +96,9 @@ describe.each([
         await expect.poll(() => grants.size).toBeGreaterThan(before)
         await wait(150)
       }
+      // However slow the server is: at least one process holds a slot when it is killed.
+      for (const child of children) child.send('keep')
+      await expect.poll(() => [...grants.values()].some(({ kept }) => kept)).toBe(true)
       await Promise.all(children.map(kill))
 
       const all = [...grants.values()]
@@ -105,7 +109,6 @@ describe.each([
         most = Math.max(most, (live += by))
       expect(most).toBeLessThanOrEqual(LIMIT)
       expect(new Set(all.map(({ fence }) => fence)).size).toBe(all.length)
-      expect(all.some(({ given }) => given === undefined)).toBe(true)
 
       const limiter = createLimiter({ limit: concurrency({ limit: LIMIT, holdMs: HOLD_MS }), store, deadlineMs: 10_000 })
       await expect.poll(async () => (await limiter.peek('k')).limits[0]?.remaining).toBe(LIMIT)
