@@ -1,3 +1,4 @@
+import { callObserver } from '../errors/call-observer.ts'
 import { type OnWarning, consoleWarning, firstOnly } from '../errors/console-warning.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
 import { FLAG, type Form, requireForm, shown } from '../errors/options.ts'
@@ -92,5 +93,5 @@ function isCounted(value: unknown): boolean {
 }
 
 function warningOf(onWarning: OnWarning): (error: Error) => void {
-  return ({ message }) => onWarning(`NOT_SETTLED: ${message}; what the request has reserved stays charged`)
+  return ({ message }) => callObserver(onWarning, `NOT_SETTLED: ${message}; what the request has reserved stays charged`)
 }

@@ -1,3 +1,4 @@
+import { callObserver } from '../errors/call-observer.ts'
 import { consoleWarning, firstOnly, type OnWarning } from '../errors/console-warning.ts'
 import { parseAddress } from './address.ts'
 import { clientAddress, isTrustedPeer } from './client-address.ts'
@@ -34,16 +35,9 @@ export function watchProxies(where: string, trust: TrustedProxies | undefined, o
     const from = isTrustedPeer(peer, trustProxies(['loopback'])) ? 'this machine' : isNear ? 'a private address' : 'a public address'
     const end =
       trust === undefined ? 'If clients connect directly, an empty trustedProxies ends this warning.' : 'Otherwise ignore this warning.'
-    warnSafely(
+    callObserver(
       onWarning,
       `${where}: a request from ${from} has the header ${name}, but trustedProxies does not name this address, so the header is not believed. If it is a proxy, all its clients count as one: name it in trustedProxies. ${end}`,
     )
   }
-}
-
-/** An error of `onWarning` is dropped, so that no decision changes. */
-function warnSafely(onWarning: OnWarning, message: string): void {
-  try {
-    onWarning(message)
-  } catch {}
 }

@@ -1,3 +1,4 @@
+import { dropRejection } from '../errors/call-observer.ts'
 import type { Decision, Outcome } from '../decision/decision.ts'
 
 /**
@@ -66,7 +67,7 @@ export interface ChargeEvent {
 }
 
 /**
- * Called synchronously, so it must be quick. Errors that it throws are dropped. Which methods it has is read once, when the limiter or
+ * Called synchronously, so it must be quick. What it throws or rejects with is dropped. Which methods it has is read once, when the limiter or
  * engine is created.
  */
 export interface Observer {
@@ -89,7 +90,7 @@ export function listeningTo<Verb extends keyof Observer>(observers: readonly Obs
 export function notifyOfDecision(observers: readonly Listening<'onDecision'>[], event: DecisionEvent): void {
   for (const observer of observers) {
     try {
-      observer.onDecision(event)
+      dropRejection(observer.onDecision(event))
     } catch {}
   }
 }
@@ -97,7 +98,7 @@ export function notifyOfDecision(observers: readonly Listening<'onDecision'>[], 
 export function notifyOfStoreCall(observers: readonly Listening<'onStoreCall'>[], event: StoreEvent): void {
   for (const observer of observers) {
     try {
-      observer.onStoreCall(event)
+      dropRejection(observer.onStoreCall(event))
     } catch {}
   }
 }
@@ -105,7 +106,7 @@ export function notifyOfStoreCall(observers: readonly Listening<'onStoreCall'>[]
 export function notifyOfCharge(observers: readonly Listening<'onCharge'>[], event: ChargeEvent): void {
   for (const observer of observers) {
     try {
-      observer.onCharge(event)
+      dropRejection(observer.onCharge(event))
     } catch {}
   }
 }

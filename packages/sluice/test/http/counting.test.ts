@@ -122,9 +122,12 @@ describe('counting by the response', () => {
   })
 
   it('a hold is not open any longer when its response has counted, or its function has failed', async () => {
+    const onWarning = (): never => {
+      throw new Error('of onWarning')
+    }
     const limiter = createLimiter({ limit: tokenBucket({ rate: '1/day', burst: 10 }), maxHolds: 1, clock: manualClock() })
     for (const countWhen of ['success', 'success', () => 'no' as never, 'failure', 'success'] as const) {
-      const { decision, settle } = await createGate({ limiter, key, countWhen, onWarning: () => {} }, reader).check({}, undefined)
+      const { decision, settle } = await createGate({ limiter, key, countWhen, onWarning }, reader).check({}, undefined)
       expect(decision).toMatchObject({ outcome: 'allowed' })
       settle?.({ status: 200, response: {}, whole: true })
       await left(limiter)

@@ -1,3 +1,4 @@
+import { callObserver } from '../../errors/call-observer.ts'
 import { LimiterError } from '../../errors/limiter-error.ts'
 import { shown } from '../../errors/options.ts'
 import type { MonotonicInstant, Random, Time } from '../../time/time.ts'
@@ -145,10 +146,8 @@ function messageOf(reason: unknown): string {
   }
 }
 
-/** An error that the observer throws, or rejects with, is dropped: nothing else could report it, and pulls must go on. */
 export function report(onError: PullerParts['onError'], region: Region, error: unknown): void {
-  const call = async (): Promise<void> => onError?.(region, error)
-  call().catch(() => undefined)
+  if (onError !== undefined) callObserver(onError, region, error)
 }
 
 /** @throws LimiterError if a page does not go beyond the one before, because such a pull would never end */

@@ -1,3 +1,4 @@
+import { callObserver } from '../../errors/call-observer.ts'
 import { type CallOptions, StoreFailure } from '../store.ts'
 import type { PostgresPort } from './clients/postgres-port.ts'
 import type { Query } from './query.ts'
@@ -26,7 +27,8 @@ export function serverCheck(
     }
     if (warned || row?.['timeout'] !== '0') return
     warned = true
-    warn(
+    callObserver(
+      warn,
       'the PostgreSQL connections have no statement_timeout, so a statement that hangs keeps its connection; set it for the pool or the role, to 1s for example',
     )
   }

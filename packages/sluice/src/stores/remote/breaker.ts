@@ -1,3 +1,4 @@
+import { callObserver } from '../../errors/call-observer.ts'
 import type { Cancel, MonotonicInstant, Random, Time } from '../../time/time.ts'
 import { StoreFailure, type StoreFailureKind } from '../store.ts'
 
@@ -150,10 +151,6 @@ export class Breaker {
   #become(state: BreakerState, failure?: StoreFailure): void {
     const { name: store, lane, onChange } = this.#parts
     this.#state = state
-    try {
-      onChange({ store, state, ...(lane !== undefined && { lane }), ...(failure && { failure }) })
-    } catch {
-      // An observer that fails must not fail the call.
-    }
+    callObserver(onChange, { store, state, ...(lane !== undefined && { lane }), ...(failure && { failure }) })
   }
 }

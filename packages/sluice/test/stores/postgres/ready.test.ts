@@ -31,6 +31,14 @@ describe.skipIf(url === undefined).each(['lock', 'compare-and-swap'] as const)('
     expect(warnings).toHaveLength(1)
   })
 
+  it('a warning that fails does not make ready() reject', async () => {
+    const onWarning = vi.fn<() => void>(() => {
+      throw new Error('no log')
+    })
+    await open(endless, { onWarning }).ready()
+    expect(onWarning).toHaveBeenCalledOnce()
+  })
+
   it('warns on the console by default', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
     await open(endless, {}).ready()
