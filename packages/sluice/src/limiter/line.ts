@@ -2,6 +2,7 @@ import type { Decision, Denied } from '../decision/decision.ts'
 import { MICROS_PER_MS } from '../time/micros.ts'
 import type { MonotonicInstant, Random, Time } from '../time/time.ts'
 import type { CheckOptions, Limiter } from './limiter.ts'
+import { createQueue, type Queue } from './queue.ts'
 import type { Releases } from './releases.ts'
 import type { Sleep } from './sleep.ts'
 
@@ -32,12 +33,16 @@ export interface Line {
 }
 
 interface Callers {
-  /** Settles when all callers have left the line. */
-  last: Promise<unknown>
+  readonly places: Queue<Place>
   /** The latest denial of the first caller, while that caller waits. */
   denial: { readonly decision: Denied; readonly at: MonotonicInstant } | undefined
   /** Resolves at the store's next answer to the first caller. */
   next: NextAnswer
+}
+
+interface Place {
+  /** Called when all callers before this one have left the line. */
+  onFirst?: () => void
 }
 
 interface NextAnswer {
@@ -77,41 +82,53 @@ export function createLine({ clock, random, sleep, check, deadline, giveBack, re
       }
     }
   }
-  const behind = async (before: Promise<unknown>, line: Callers, ...own: [string, CheckOptions, MonotonicInstant]): Promise<Decision> => {
+  const behind = async (line: Callers, place: Place, ...own: [string, CheckOptions, MonotonicInstant]): Promise<Decision> => {
     const [, options, latest] = own
     const { signal } = options
-    const turn = { isMine: false }
-    void before.then(() => (turn.isMine = true))
-    await sleep.until(latest, signal, before)
+    // A promise of this caller's own: reactions on a promise of another caller would stay in memory after this one has left.
+    const turn = new Promise<void>((resolve) => (place.onFirst = resolve))
+    const isFirst = (): boolean => line.places.first === place
+    await sleep.until(latest, signal, turn)
     const denied = (): Denied | undefined => line.denial && agedBy(clock.monotonic() - line.denial.at, line.denial.decision)
     // If it is still not this caller's turn, `maxWaitMs` has passed: the caller gets the first caller's denial. Without a current denial,
     // this caller waits for one, at most for the deadline of a check.
     const bound = deadline(options)
-    while (!turn.isMine && denied() === undefined && clock.monotonic() < bound) {
-      await sleep.until(bound, signal, Promise.race([before, line.next.promise]))
+    while (!isFirst() && denied() === undefined && clock.monotonic() < bound) {
+      await sleep.until(bound, signal, Promise.race([turn, line.next.promise]))
     }
-    return (turn.isMine ? undefined : denied()) ?? first(turn.isMine ? line : newLine(), ...own)
+    return (isFirst() ? undefined : denied()) ?? first(isFirst() ? line : newLine(), ...own)
   }
   return {
     join(key, options, maxWaitMs, fits) {
       const latest = clock.monotonic() + maxWaitMs
       if (!fits) return first(newLine(), key, options, latest)
-      const known = lines.get(key)
-      const line = known ?? newLine()
-      const before = line.last
-      const mine = known === undefined ? first(line, key, options, latest) : behind(before, line, key, options, latest)
-      // The next caller waits for all earlier ones, even if one gives up.
-      const left = Promise.allSettled([before, mine])
-      line.last = left
-      lines.set(key, line)
-      void left.then(() => (line.last === left ? lines.delete(key) : undefined))
+      const { line, place, leave } = enter(lines, key)
+      const isFirst = line.places.first === place
+      const mine = isFirst ? first(line, key, options, latest) : behind(line, place, key, options, latest)
+      // A caller that asks by itself after `maxWaitMs` keeps its place until it has its answer.
+      void mine.then(leave, leave)
       return mine
     },
   }
 }
 
+/** Adds a place at the end of the key's line. `leave` calls the next caller if the place was the first. */
+function enter(lines: Map<string, Callers>, key: string): { readonly line: Callers; readonly place: Place; readonly leave: () => void } {
+  const line = lines.get(key) ?? newLine()
+  lines.set(key, line)
+  const { places } = line
+  const place: Place = {}
+  const entry = places.add(place)
+  const leave = (): void => {
+    places.remove(entry)
+    if (places.size === 0) lines.delete(key)
+    else places.first?.onFirst?.()
+  }
+  return { line, place, leave }
+}
+
 function newLine(): Callers {
-  return { last: Promise.resolve(), denial: undefined, next: nextAnswer() }
+  return { places: createQueue(), denial: undefined, next: nextAnswer() }
 }
 
 function nextAnswer(): NextAnswer {

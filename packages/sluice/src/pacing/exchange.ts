@@ -1,7 +1,7 @@
 import { LimiterError } from '../errors/limiter-error.ts'
 import { onAbort } from '../time/abort-listeners.ts'
 import type { Cancel } from '../time/time.ts'
-import { createQueue, type Queue } from './queue.ts'
+import { createQueue, type Queue } from '../limiter/queue.ts'
 import type { Turns } from './turns.ts'
 
 export interface ExchangeParts {

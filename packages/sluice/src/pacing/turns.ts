@@ -4,7 +4,7 @@ import type { Limiter } from '../limiter/limiter.ts'
 import { createSleep } from '../limiter/sleep.ts'
 import { onAbort } from '../time/abort-listeners.ts'
 import type { Time } from '../time/time.ts'
-import { createQueue } from './queue.ts'
+import { createQueue } from '../limiter/queue.ts'
 
 /** How turns are granted: the options of everything in `sluice/pacing`. */
 export interface TurnsOptions {

@@ -1,6 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { describe, expect, it } from 'vitest'
-import { createLimiter, memoryStore, type Store, tokenBucket } from '../../src/index.ts'
+import { concurrency, createLimiter, fixedWindow, memoryStore, type Store, tokenBucket } from '../../src/index.ts'
+import { manualClock } from '../../src/time/manual.ts'
 import { systemTime } from '../../src/time/system.ts'
 import { expectInTime } from './in-time.ts'
 import { heap } from './under-fault.ts'
@@ -64,5 +65,32 @@ describe('10,000 waiters on one key, 1,000 a second', () => {
     expect(last.atMs).toBe((WAITERS - 1) * (1_000 / PER_SECOND))
     expect(bytes).toBeLessThanOrEqual(MAX_BYTES)
     expectInTime('the last waiter', last.lateMs, last.atMs / 100 + 5 + lagMs)
+  })
+})
+
+const GONE = 10_000
+/** Room for what the engine compiles meanwhile; a caller that stayed in memory took thousands of bytes. */
+const MAX_BYTES_OF_GONE = 100
+
+describe.each([
+  ['a fixed window', fixedWindow({ limit: 1, window: '1m' })],
+  ['slots', concurrency({ limit: 1, holdMs: 60_000 })],
+])('callers that leave the line for %s', (_, limit) => {
+  it('leave nothing in memory, while the first one still waits', async () => {
+    const limiter = createLimiter({ limit, clock: manualClock() })
+    await limiter.check('k')
+    void limiter.wait('k')
+    const leave = async (callers: number): Promise<void> => {
+      for (let index = 0; index < callers; index += 1) {
+        const controller = new AbortController()
+        const left = limiter.wait('k', { signal: controller.signal }).catch((error: unknown) => error)
+        controller.abort()
+        await left
+      }
+    }
+    await leave(GONE)
+    const before = heap()
+    await leave(GONE)
+    expect((heap() - before) / GONE).toBeLessThan(MAX_BYTES_OF_GONE)
   })
 })
