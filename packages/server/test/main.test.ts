@@ -1,5 +1,7 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, openSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { run, runBuilt, serveBuilt } from './command.ts'
+import { MAIN, run, runBuilt, serveBuilt, SYSTEM } from './command.ts'
 import { policyFiles } from './policy-file.ts'
 
 const TEMPLATE = 'packages/server/policies/rate-limiting-at-scale.yaml'
@@ -64,6 +66,17 @@ describe('the built command', () => {
     [[], 3, /^$/, /^sluice: no command given; [^\n]+\n$/],
   ])('%j ends with %i', async (args, code, stdout, stderr) => {
     expect(await runBuilt(args)).toEqual({ code, stdout: expect.stringMatching(stdout), stderr: expect.stringMatching(stderr) })
+  })
+
+  it.runIf(existsSync('/dev/full'))('ends with 1 if its output cannot be written', () => {
+    for (const args of [['--help'], ['check', TEMPLATE, '--json']]) {
+      const { status, stderr } = spawnSync(process.execPath, [MAIN, ...args], {
+        env: SYSTEM,
+        stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'],
+        encoding: 'utf8',
+      })
+      expect([status, stderr]).toEqual([1, expect.stringMatching(/^sluice: the output cannot be written: ENOSPC[^\n]*\n$/)])
+    }
   })
 
   it('serves on when the reader of its lines has ended', async () => {
