@@ -14,7 +14,7 @@ export interface WatchedBy<T> {
   read(file: string): T
   /** Called with changed contents, and after each `WatchedFile.read()`. If it throws, the file is read again later. */
   changed(found: T): Promise<void> | void
-  /** Called with the first of several failures in a row, and with each failure after a `WatchedFile.read()`. */
+  /** Called once for several failures in a row with the same message, and for each failure after a `WatchedFile.read()`. */
   unreadable(error: Error): void
 }
 
@@ -27,7 +27,9 @@ export function watchFile<T>(file: string, last: T | undefined, { read, changed,
   let seen = ''
   /** A change that may not be complete, and when it was noticed. */
   let pending: { mark: string; readonly since: number } | undefined
-  let [failing, pause, retryAt] = [false, MIN_PAUSE_MS, 0]
+  let [pause, retryAt] = [MIN_PAUSE_MS, 0]
+  /** The message of the latest failure; undefined after a success. */
+  let failing: string | undefined
   let [busy, wanted, closed] = [false, false, false]
 
   const take = async (always: boolean): Promise<void> => {
@@ -40,12 +42,13 @@ export function watchFile<T>(file: string, last: T | undefined, { read, changed,
         last = found
         await changed(found)
       }
-      failing = false
+      failing = undefined
       pause = MIN_PAUSE_MS
     } catch (error) {
       last = undefined
-      if (!failing || always) unreadable(error as Error)
-      failing = true
+      const { message } = error as Error
+      if (message !== failing || always) unreadable(error as Error)
+      failing = message
       retryAt = performance.now() + pause
       pause = Math.min(MAX_PAUSE_MS, 2 * pause)
     }
@@ -59,7 +62,7 @@ export function watchFile<T>(file: string, last: T | undefined, { read, changed,
     const [mark, now] = [markOf(file), performance.now()]
     if (mark === seen) {
       pending = undefined
-      if (failing && now >= retryAt) void take(false)
+      if (failing !== undefined && now >= retryAt) void take(false)
     } else if (pending === undefined) pending = { mark, since: now }
     else if (pending.mark !== mark && now - pending.since < MAX_SETTLE_MS) pending.mark = mark
     else {

@@ -16,6 +16,11 @@ export class NotParsed extends Refusal {
   }
 }
 
+/** A refusal for another reason can end: a named file may appear, or a thread may become free. */
+export function isTextAtFault(error: unknown): boolean {
+  return error instanceof PolicyError || (error instanceof Refusal && !(error instanceof NotParsed))
+}
+
 /**
  * Another thread parses the text, so decisions are not blocked. This thread compiles the result in slices.
  * @throws PolicyError with every mistake, NotParsed if no thread can run

@@ -1,10 +1,9 @@
-import { type Policy, PolicyError } from 'sluice/policy'
+import type { Policy } from 'sluice/policy'
 import type { WatchedFile } from '../files/watch-file.ts'
-import { Refusal } from '../http/answer.ts'
 import type { Log } from '../logs/log.ts'
 import { type FetchedPolicy, reasonOf, type Validators } from './fetch-policy.ts'
 import { inOneLine } from './held-policy.ts'
-import { NotParsed } from './parse-elsewhere.ts'
+import { isTextAtFault } from './parse-elsewhere.ts'
 import type { Candidate } from './read-policy.ts'
 import { logRefused, logTaken } from './reloading.ts'
 
@@ -82,9 +81,4 @@ export function polling({ name, fetch, intervalMs, first, replace, log }: PollOp
       clearTimeout(timer)
     },
   }
-}
-
-/** A refusal for another reason can end: a named file may appear, or a thread may become free. */
-function isTextAtFault(error: unknown): boolean {
-  return error instanceof PolicyError || (error instanceof Refusal && !(error instanceof NotParsed))
 }

@@ -5,7 +5,7 @@ import { counted } from '../logs/counted.ts'
 import type { Log } from '../logs/log.ts'
 import { type HeldPolicy, inOneLine } from './held-policy.ts'
 import { mapInSlices } from './in-slices.ts'
-import { NotParsed } from './parse-elsewhere.ts'
+import { isTextAtFault } from './parse-elsewhere.ts'
 import { type PolicySource, readPolicySource } from './read-policy.ts'
 
 type Replace = HeldPolicy['replace']
@@ -19,18 +19,24 @@ const PUT = 'PUT /v1/policy'
 export function reloading(replace: Replace, file: string, text: string, log: Log): WatchedFile {
   const refused = (error: unknown): void => logRefused(log, file, inOneLine(error))
   return watchFile<PolicySource>(file, text, {
-    read: readPolicySource,
+    read(name) {
+      try {
+        return readPolicySource(name)
+      } catch (error) {
+        throw new Error(`${name} cannot be read: ${(error as Error).message}`, { cause: error })
+      }
+    },
     async changed(next) {
       try {
         const policy = await replace({ text: next, filename: file })
         await logTaken(log, file, policy)
       } catch (error) {
-        // Parsing failed for a reason outside the file, so `watchFile` reads the file again later.
-        if (error instanceof NotParsed) throw error
+        // `watchFile` reads the file again later.
+        if (!isTextAtFault(error)) throw error
         refused(error)
       }
     },
-    unreadable: (error) => refused(error instanceof NotParsed ? error : new Error(`${file} cannot be read: ${error.message}`)),
+    unreadable: refused,
   })
 }
 
