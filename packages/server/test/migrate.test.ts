@@ -40,6 +40,17 @@ insert into sluice_functions (name) values ('sluice_other_01234567')`)
     expect(await others()).toBe(0)
   })
 
+  it('says in one line why the server refuses it', async () => {
+    await there.query(`alter database ${name} set default_transaction_read_only = on`)
+    try {
+      const ran = await migrate('--compat-function')
+      expect([ran.code, ran.stdout]).toEqual([1, ''])
+      expect(ran.stderr).toMatch(/^sluice: [^\n]* 25006 [^\n]*read-only[^\n]*\n$/)
+    } finally {
+      await there.query(`alter database ${name} reset default_transaction_read_only`)
+    }
+  })
+
   it('is what --yes is for', async () => {
     expect(await migrate('--yes')).toEqual({ code: 3, stdout: '', stderr: 'sluice: migrate: --yes is for --prune\n' })
   })

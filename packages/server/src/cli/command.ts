@@ -1,6 +1,6 @@
 import cluster from 'node:cluster'
 import { createRequire } from 'node:module'
-import { LimiterError } from 'sluice'
+import { LimiterError, StoreFailure } from 'sluice'
 import { auditVerb } from '../commands/audit.ts'
 import { checkVerb } from '../commands/check.ts'
 import { completionVerb } from '../commands/completion.ts'
@@ -88,7 +88,7 @@ function isHelp(word: string | undefined): boolean {
 }
 
 function lineOf(error: unknown): string {
-  if (error instanceof CommandFailure || error instanceof LimiterError) return error.message.trimEnd()
+  if (error instanceof CommandFailure || error instanceof LimiterError || error instanceof StoreFailure) return error.message.trimEnd()
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
