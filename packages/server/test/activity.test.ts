@@ -63,6 +63,18 @@ describe('the activity that the page shows', () => {
     expect(activity.report().allowed.at(-1)).toBe(2)
   })
 
+  it('begins anew after the clock was set back by more than 5 seconds', () => {
+    const { clock, activity, decide, level } = observed()
+    activity.report()
+    for (let times = 0; times < 3; times += 1) decide({ limits: [each(0)] })
+    clock.now -= 600_000
+    activity.report()
+    decide({ limits: [each(9)] })
+    expect(level('each')?.used).toBeCloseTo(0.1)
+    clock.now += 1_000
+    expect(activity.report().allowed).toEqual([...Array<number>(298).fill(0), 1])
+  })
+
   it('U9: the bar of a limit per client stays at the emptiest client, and does not jump between clients', () => {
     const { clock, activity, decide, level } = observed()
     activity.report()

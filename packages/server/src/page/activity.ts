@@ -46,7 +46,8 @@ export function createActivity(policyNow: () => Policy, now: () => number = Date
     const known = seen.get(view.name)
     // A view (what a client has left) does not name its client. All buckets of a rule refill equally, so the known client has the least
     // left until another view shows more use.
-    const replaces = known === undefined || at - known.at > KEPT_MS || isShared(current, view.name)
+    // A view of a time to come is from before the clock was set back.
+    const replaces = known === undefined || at < known.at || at - known.at > KEPT_MS || isShared(current, view.name)
     if (replaces || usedOf(current, view, 0) >= usedOf(current, known.view, at - known.at)) seen.set(view.name, { view, at })
   }
   const countRefusal = (name: string, second: number): void => {
