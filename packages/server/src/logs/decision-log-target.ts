@@ -14,6 +14,7 @@ export interface Target {
 
 /** A pipe takes a write of at most this many bytes as a whole: lines of several processes do not mix. */
 const PIPE_BYTES = 4_096
+const NEWLINE = 10
 const writeStdout = promisify(writeFd) as (fd: number, text: string) => Promise<unknown>
 
 /**
@@ -26,16 +27,18 @@ export function openTarget(name: string): Promise<Target> {
 
 async function openFile(name: string): Promise<Target> {
   let file = await openRegular(name)
+  let append = appendTo(file)
   // Concurrent reopenings would both close the same file and leave another open.
   let reopened: Promise<unknown> = Promise.resolve()
   const swap = async (): Promise<void> => {
     const opened = await openRegular(name)
     const before = file
     file = opened
+    append = appendTo(file)
     await before.close()
   }
   return {
-    write: (text) => file.appendFile(text),
+    write: (text) => append(text),
     reopen() {
       const swapped = reopened.then(swap)
       reopened = swapped.catch(() => {})
@@ -45,6 +48,18 @@ async function openFile(name: string): Promise<Target> {
       await reopened
       await file.close()
     },
+  }
+}
+
+/** A disk may become full in the middle of a line. The next line must not be joined to the half of that one. */
+export function appendTo(file: Pick<FileHandle, 'write'>): (text: string) => Promise<void> {
+  let isTorn = false
+  return async (text) => {
+    const bytes = Buffer.from(isTorn ? `\n${text}` : text)
+    for (let written = 0; written < bytes.length;) {
+      written += (await file.write(bytes, written)).bytesWritten
+      isTorn = bytes[written - 1] !== NEWLINE
+    }
   }
 }
 
