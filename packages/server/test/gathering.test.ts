@@ -3,6 +3,7 @@ import type { Worker } from 'node:cluster'
 import { expect, test, vi } from 'vitest'
 import type { ToWorker } from '../src/workers/messages.ts'
 import { createGathering } from '../src/workers/gathering.ts'
+import { sumMetrics } from '../src/workers/sum-metrics.ts'
 
 interface Fake {
   readonly worker: Worker
@@ -37,6 +38,35 @@ test('issue 9, item 7: a worker that is late at a scrape does not make counters 
     // What was measured is gone, what was counted stays counted.
     expect([counted(late, 'c'), counted(late, 'g')]).toEqual([9, 6])
     expect(counted(scrape([one, 7], [other, 4]), 'c')).toBe(11)
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+test.each(['before', 'after'])('a worker that ends %s it has reported at a scrape is counted once, then and later', (when) => {
+  vi.useFakeTimers()
+  try {
+    const [one, victim, slow] = [fake(1), fake(2), fake(3)]
+    const gathering = createGathering(() => 0)
+    const scrape = (serving: readonly Fake[], during: (report: (from: Fake, value: number) => void) => void): number => {
+      const before = one.sent.length
+      const workers = serving.map(({ worker }) => worker)
+      gathering.gather(one.worker, 7, 'metrics', workers, 3)
+      const request = one.sent[before] as Extract<ToWorker, { kind: 'report' }>
+      during(({ worker }, value) => gathering.reported(worker, request.id, counter(value)))
+      vi.advanceTimersByTime(1_000)
+      const { reports } = one.sent.at(-1) as Extract<ToWorker, { kind: 'gathered' }>
+      return [...sumMetrics(reports as string[]).matchAll(/^c (\d+)$/gm)].reduce((sum, [, value]) => sum + Number(value), 0)
+    }
+    const all = [one, victim, slow]
+    expect(scrape(all, (report) => all.forEach((each) => report(each, 100)))).toBe(300)
+    const ended = scrape(all, (report) => {
+      report(one, 100)
+      if (when === 'after') report(victim, 100)
+      gathering.ended(victim.worker)
+    })
+    expect(ended).toBe(300)
+    expect(scrape([one, slow], (report) => [one, slow].forEach((each) => report(each, 100)))).toBe(300)
   } finally {
     vi.useRealTimers()
   }

@@ -34,19 +34,24 @@ export function createGathering(restarts: () => number) {
       wanted = count
       started += 1
       const round = started
+      // A worker that ends during the round is counted by its own report alone.
+      const departedBefore = departed
       /** Ids of the workers that have not reported. */
       const open = new Set(workers.map((worker) => worker.id))
       const finish = (): void => {
         clearTimeout(timer)
         rounds.delete(round)
-        if (name === 'metrics') reports.push(...[...open].map(lastCounters), departed, own.text())
+        if (name === 'metrics') reports.push(...[...open].map(lastCounters), departedBefore, own.text())
         sendTo(receiver, { kind: 'gathered', id, reports, workers: count })
       }
       const timer = setTimeout(finish, MAX_WAIT_MS)
       rounds.set(round, (worker, report) => {
         if (!open.delete(worker)) return
         if (report !== undefined) reports.push(report)
-        if (report !== undefined && name === 'metrics') last.set(worker, report as string)
+        if (name === 'metrics') {
+          if (report === undefined) reports.push(lastCounters(worker))
+          else last.set(worker, report as string)
+        }
         if (open.size === 0) finish()
       })
       // What all workers share, such as the number of keys, is reported by the first worker only.
@@ -56,10 +61,11 @@ export function createGathering(restarts: () => number) {
       rounds.get(id)?.(worker.id, report)
     },
     ended({ id }: Worker) {
+      // Rounds under way need the last counters, which are then forgotten.
+      for (const take of rounds.values()) take(id, undefined)
       // Without the counters of ended workers the sums would decrease, which looks like a restart of the whole service.
       departed = sumMetrics([departed, lastCounters(id)])
       last.delete(id)
-      for (const take of rounds.values()) take(id, undefined)
     },
   }
 }
