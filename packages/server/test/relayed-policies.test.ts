@@ -136,9 +136,31 @@ describe('policies of several workers', () => {
       await policy
     }
     await loaded(fetched({ text: 'p2', filename: 'https://host/p' }, false, 1))
-    expect([sent.length, order.toBegin]).toEqual([1, undefined])
+    expect([sent.length, order.toBegin.policy]).toEqual([1, undefined])
     await loaded(put({ text: 'sent', filename: 'body' }))
-    expect(order.toBegin?.text).toBe('sent')
+    expect([order.toBegin.policy?.text, order.toBegin.fromPlace?.text]).toEqual(['sent', 'p2'])
+  })
+
+  it('of a place: a new worker begins with the last good one, of a URL that which was requested last', () => {
+    const order = createPolicyOrder<number>([0, 1], () => {})
+    const placed = (text: string, requestedAt?: number): RelayedPolicy => ({
+      text,
+      filename: 'p',
+      fromPlace: true,
+      ...(requestedAt === undefined ? {} : { requestedAt }),
+    })
+    const begun = (): unknown => order.toBegin.fromPlace?.text
+    expect(begun()).toBe(undefined)
+    order.serves(placed('first', 10))
+    order.serves(undefined)
+    expect(begun()).toBe('first')
+    order.add(0, placed('new', 30))
+    order.add(1, placed('old', 20))
+    expect(begun()).toBe('new')
+    order.add(1, { text: 'sent', filename: 'body' })
+    expect(begun()).toBe('new')
+    order.add(0, placed('changed file'))
+    expect([begun(), order.toBegin.policy]).toEqual(['changed file', undefined])
   })
 
   it('of a URL: all keep the one that was requested later, also if the answer to an earlier request is relayed after it', async () => {

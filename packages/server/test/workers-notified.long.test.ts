@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs'
-import { Agent, request } from 'node:http'
+import { Agent, createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { childrenOf } from './children-of.ts'
-import { serveBuilt as serve } from './command.ts'
+import { type RunningProcess, serveBuilt as serve } from './command.ts'
 import { policyFiles } from './policy-file.ts'
 import { stopUnderLoad } from './stop-workers.ts'
 
@@ -48,6 +49,75 @@ describe.skipIf(redis === undefined)('a policy of several workers', () => {
     await expect.poll(() => childrenOf(service.pid).includes(other as number)).toBe(false)
     await expect.poll(ready, { timeout: 20_000 }).toBe(200)
     expect(await names()).toEqual(['third'])
+  })
+})
+
+/** The rule names of policies at a service, and the means to end one of its workers and await the next. */
+function watched(service: RunningProcess) {
+  const names = async (): Promise<string[]> => {
+    const headers = { authorization: 'Bearer a-token-of-administration', connection: 'close' }
+    const pending = Array.from({ length: 9 }, async () => {
+      const answer = await fetch(`${service.url}/v1/policy`, { headers })
+      return ((await answer.json()) as { rules: { name: string }[] }).rules.map(({ name }) => name)
+    })
+    return [...new Set((await Promise.all(pending)).flat())].sort()
+  }
+  const ready = async (): Promise<number> => (await fetch(`${service.url}/readyz`)).status
+  const replaceOne = async (): Promise<void> => {
+    const [victim] = childrenOf(service.pid)
+    process.kill(victim as number, 'SIGKILL')
+    await expect.poll(() => childrenOf(service.pid).includes(victim as number)).toBe(false)
+    await expect.poll(ready, { timeout: 20_000 }).toBe(200)
+  }
+  return { names, ready, replaceOne }
+}
+
+describe.skipIf(redis === undefined)('a worker that replaces another', () => {
+  const policy = (name: string, store: string = redis as string): string =>
+    `version: 1\nstore: ${store}\nrules:\n  - { name: ${name}, key: [], rate: 1/h, burst: 9 }\n`
+
+  it.each([
+    ['is bad', 'rules: nonsense'],
+    ['names another store', policy('apart', 'memory:')],
+  ])('has the policy in use while the file %s, and a good file afterwards', { timeout: 120_000 }, async (_what, refused) => {
+    const [file, token] = [policyFile(policy('first')), policyFile('a-token-of-administration')]
+    const service = await serve([file, '--workers', '2', '--admin-token-file', token])
+    onTestFinished(async () => void (await service.stop()))
+    const { names, ready, replaceOne } = watched(service)
+    await expect.poll(ready, { timeout: 20_000 }).toBe(200)
+    writeFileSync(file, refused)
+    await expect.poll(() => service.output(), { timeout: 10_000 }).toContain('policy refused, the present one stays')
+    // All workers are replaced in turn.
+    for (const _ of [1, 2]) await replaceOne()
+    expect(await names()).toEqual(['first'])
+    expect(service.output().match(/worker \d+ ended/g)).toHaveLength(2)
+    writeFileSync(file, policy('second'))
+    await expect.poll(names, { timeout: 10_000 }).toEqual(['second'])
+    await replaceOne()
+    expect(await names()).toEqual(['second'])
+  })
+
+  it('has the policy in use while its URL is away, and fetches a new one as soon as it is back', { timeout: 120_000 }, async () => {
+    let text: string | undefined = policy('first')
+    const site = createServer((_, response) =>
+      text === undefined ? void response.destroy() : void response.setHeader('content-length', text.length).end(text),
+    )
+    await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void site.close())
+    const url = `http://127.0.0.1:${(site.address() as AddressInfo).port}/p.yaml`
+    const token = policyFile('a-token-of-administration')
+    // Within the test only new workers fetch.
+    const service = await serve([url, '--workers', '2', '--policy-interval', '1h', '--admin-token-file', token])
+    onTestFinished(async () => void (await service.stop()))
+    const { names, ready, replaceOne } = watched(service)
+    await expect.poll(ready, { timeout: 20_000 }).toBe(200)
+    text = undefined
+    await replaceOne()
+    expect(await names()).toEqual(['first'])
+    text = policy('second')
+    await replaceOne()
+    await expect.poll(names, { timeout: 10_000 }).toEqual(['second'])
+    expect(service.output().match(/worker \d+ ended/g)).toHaveLength(2)
   })
 })
 

@@ -25,13 +25,14 @@ import { logWarnings } from '../policy/reloading.ts'
 import { chosenRegion } from '../regions/chosen.ts'
 import { REGION_FLAGS } from '../regions/options.ts'
 import { withoutPassword } from '../stores/store-name.ts'
+import type { Beginning } from '../workers/messages.ts'
 import { supervise } from '../workers/supervise.ts'
 import { type Group, oneProcess, workerGroup } from '../workers/worker-group.ts'
 import { end } from './serve/ending.ts'
 import { observe } from './serve/observation.ts'
 import { type ServeOptions, serveOptions } from './serve/options.ts'
 import { openServiceStore, type ServiceStore, type StoreDescription } from './serve/service-store.ts'
-import { namesFrom, share } from './serve/sharing.ts'
+import { firstPolicy, namesFrom, share } from './serve/sharing.ts'
 
 const SERVER_OPTIONS: ServerOptions = {
   // Milliseconds in which a whole request must arrive.
@@ -90,9 +91,9 @@ function refuseUnshared(workers: number, store: string): void {
 }
 
 interface Opened {
-  readonly requestedAt: number
+  readonly beginning: Beginning
   readonly admin: ReturnType<typeof adminAccess> | undefined
-  readonly read: Awaited<ReturnType<ServeOptions['place']['read']>>
+  readonly read: Awaited<ReturnType<typeof firstPolicy>>
   readonly decisionLog: DecisionLog
   readonly backing: ServiceStore
   /** What SIGHUP does. */
@@ -103,8 +104,8 @@ interface Opened {
 async function serve(options: ServeOptions, group: Group, io: Io): Promise<void> {
   const { place, adminTokenFile } = options
   const admin = adminTokenFile === undefined ? undefined : adminAccess(readAdminToken(adminTokenFile), () => group.repeated('wrong-token'))
-  const requestedAt = Date.now()
-  const read = await place.read()
+  const beginning = await group.begin()
+  const read = await firstPolicy(place, beginning)
   const decisionLog = await openDecisionLog(options.decisionLog, (lines) => group.repeated('decision-log-dropped', lines))
   const atHangup: (() => void)[] = [() => decisionLog.reopen(group.logs.own)]
   io.onSignal('SIGHUP', () => atHangup.forEach((act) => act()))
@@ -112,7 +113,7 @@ async function serve(options: ServeOptions, group: Group, io: Io): Promise<void>
   const backing = await openServiceStore(options, read.policy, group)
   if (backing.region !== undefined) atHangup.push(backing.region.readKeys)
   try {
-    await serveWith({ requestedAt, admin, read, decisionLog, backing, atHangup }, options, group)
+    await serveWith({ beginning, admin, read, decisionLog, backing, atHangup }, options, group)
   } catch (error) {
     // An open region would go on reading from its peers and writing to its store.
     await backing.close()
@@ -121,8 +122,8 @@ async function serve(options: ServeOptions, group: Group, io: Io): Promise<void>
 }
 
 async function serveWith(opened: Opened, options: ServeOptions, group: Group): Promise<void> {
-  const { requestedAt, admin, decisionLog, backing, atHangup } = opened
-  const { policy: first, watch } = opened.read
+  const { beginning, admin, decisionLog, backing, atHangup } = opened
+  const { policy: first, watch, requestedAt, own: ownRead } = opened.read
   const { place, connections: bounds, demo } = options
   const { shared: log, own, single } = group.logs
   const { store, health } = backing
@@ -131,7 +132,6 @@ async function serveWith(opened: Opened, options: ServeOptions, group: Group): P
   const later = { engine: () => engine, policy: () => policy, connections: () => connections }
   const { observers, metricsType, reports: measured } = observe(backing, { admin, tokens, decisionLog }, later)
 
-  const beginning = await group.begin()
   const { claims, pseudonym } = identities
   const onWarning = (line: string): void => single('warn', 'engine-warning', line)
   const engine = createEngine({ policy: first, store, observers, claims, pseudonym, hashKeys: namesFrom(beginning.names), onWarning })
@@ -165,7 +165,7 @@ async function serveWith(opened: Opened, options: ServeOptions, group: Group): P
   await announce(options, policy.current, port, backing.description, log)
   const watched = watch(shared.replaceBy, log)
   atHangup.push(watched.read)
-  group.join((change) => (change.kind === 'pause' ? connections.pause() : shared.apply(change)), shared.applied)
+  group.join((change) => (change.kind === 'pause' ? connections.pause() : shared.apply(change)), shared.applied, ownRead)
 
   const ended = await stopped
   draining = true

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { LimiterError } from 'sluice'
-import { parseDuration, parsePolicy, type Policy } from 'sluice/policy'
+import { parseDuration, type Policy } from 'sluice/policy'
 import { CommandFailure, failed, unreachable, usage, wrongValue } from '../cli/failure.ts'
 import { readToken } from '../cli/token-file.ts'
 import type { ParsedArguments } from '../cli/verb.ts'
@@ -8,10 +8,10 @@ import type { ReadOptions } from '../files/regular-file.ts'
 import type { WatchedFile } from '../files/watch-file.ts'
 import type { Log } from '../logs/log.ts'
 import { readCertificates } from '../stores/tls-files.ts'
-import { fetchPolicy, type FetchOptions, isAllowed, reasonOf, WrongAnswer } from './fetch-policy.ts'
+import { fetchPolicy, type FetchOptions, isAllowed, reasonOf, type Validators, WrongAnswer } from './fetch-policy.ts'
 import type { HeldPolicy } from './held-policy.ts'
 import { polling, type PollOptions } from './polling.ts'
-import { readPolicyText } from './read-policy.ts'
+import { type Candidate, parseCandidate, readPolicyText } from './read-policy.ts'
 import { reloading } from './reloading.ts'
 
 const DEFAULT_INTERVAL_MS = 30_000
@@ -31,13 +31,27 @@ export interface Replace {
   readonly fetched: PollOptions['replace']
 }
 
+/** A policy of a file or URL. */
+export interface PlacedPolicy {
+  readonly policy: Policy
+  /** The text of `policy`. */
+  readonly candidate: Candidate & { readonly text: string }
+  /** Follows the changes of the place since `candidate`. */
+  watch(replace: Replace, log: Log): WatchedFile
+}
+
 export interface PolicyPlace {
   /** The file's name, or the URL without its query, which may be secret. */
   readonly name: string
   /** Files that the policy names are relative to this file's folder; for a URL, to the working directory. */
   readonly file: string
   /** @throws CommandFailure exit 1 for a policy with mistakes or that cannot be read; exit 2 if its server cannot be reached */
-  read(options?: ReadOptions): Promise<{ readonly policy: Policy; watch(replace: Replace, log: Log): WatchedFile }>
+  read(options?: ReadOptions): Promise<PlacedPolicy>
+  /**
+   * For a text that another process read: what the place has now is only watched, so it may be bad or away.
+   * @throws CommandFailure exit 1 for a policy with mistakes
+   */
+  resume(candidate: PlacedPolicy['candidate']): PlacedPolicy
 }
 
 /** @throws CommandFailure exit 3 for a URL, a flag or a file of certificates that cannot be used */
@@ -45,13 +59,19 @@ export function policyPlace(named: string, args: ParsedArguments): PolicyPlace {
   if (/^https?:\/\//i.test(named)) return remotePlace(named, args)
   for (const flag of [...Object.keys(POLICY_FLAGS), ...Object.keys(INTERVAL_FLAG)].map((form) => form.split(' ')[0] as string))
     if (args.origin(flag) === 'flag') throw usage(`--${flag} is for a policy at https://...; ${named} is a file`)
+  const placed = (policy: Policy, candidate: PlacedPolicy['candidate']): PlacedPolicy => ({
+    policy,
+    candidate,
+    watch: ({ file }, log) => reloading(file, named, candidate.text, log),
+  })
   return {
     name: named,
     file: named,
     async read(options) {
       const { policy, text } = readPolicyText(named, options)
-      return { policy, watch: ({ file }, log) => reloading(file, named, text, log) }
+      return placed(policy, { text, filename: named })
     },
+    resume: (candidate) => placed(parseCandidate(candidate), candidate),
   }
 }
 
@@ -64,6 +84,18 @@ function remotePlace(named: string, args: ParsedArguments): PolicyPlace {
   url.hash = ''
   const options = fetchOptionsOf(args)
   const intervalMs = intervalOf(args)
+  const fetchAgain = (last: Validators) => fetchPolicy(url, options, last)
+  const placed = (candidate: Candidate, validators?: Validators): PlacedPolicy => {
+    const first = { ...candidate, validators: validators ?? {} }
+    // Only a text that this process fetched is as new as its start.
+    const firstPauseMs = validators === undefined ? 0 : undefined
+    return {
+      policy: parseCandidate(candidate),
+      // The parser refuses bytes that are not text.
+      candidate: candidate as PlacedPolicy['candidate'],
+      watch: ({ fetched }, log) => polling({ name, fetch: fetchAgain, intervalMs, firstPauseMs, first, replace: fetched, log }),
+    }
+  }
   return {
     name,
     file: resolve('policy.yaml'),
@@ -73,18 +105,9 @@ function remotePlace(named: string, args: ParsedArguments): PolicyPlace {
       })
       if (fetched === undefined) throw failed(`policy ${name}: it answered 304 to the first request`)
       const { text, format, validators } = fetched
-      try {
-        const policy = parsePolicy(text, { filename: name, ...(format === undefined ? {} : { format }) })
-        const fetchAgain = (last: typeof validators) => fetchPolicy(url, options, last)
-        return {
-          policy,
-          watch: (replace, log) => polling({ name, fetch: fetchAgain, intervalMs, first: fetched, replace: replace.fetched, log }),
-        }
-      } catch (error) {
-        if (error instanceof LimiterError) throw failed(error.message, { cause: error })
-        throw error
-      }
+      return placed({ text, filename: name, ...(format === undefined ? {} : { format }) }, validators)
     },
+    resume: (candidate) => placed(candidate),
   }
 }
 

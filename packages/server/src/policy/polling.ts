@@ -13,7 +13,9 @@ export interface PollOptions {
   /** Undefined if the policy has not changed since these validators. */
   fetch(validators: Validators): Promise<FetchedPolicy | undefined>
   readonly intervalMs: number
-  readonly first: FetchedPolicy
+  /** Milliseconds before the first request; default as before the others. */
+  readonly firstPauseMs?: number | undefined
+  readonly first: Pick<FetchedPolicy, 'text' | 'validators'>
   /**
    * @param always whether to load the same text again, because files that it names may have changed
    * @param at milliseconds since 1970 when the request began
@@ -23,13 +25,14 @@ export interface PollOptions {
 }
 
 /** The same failure is logged once, and at each SIGHUP. Pauses vary by a quarter, so that services do not all fetch at the same time. */
-export function polling({ name, fetch, intervalMs, first, replace, log }: PollOptions): WatchedFile {
+export function polling({ name, fetch, intervalMs, firstPauseMs, first, replace, log }: PollOptions): WatchedFile {
   let { validators, text: last }: { validators: Validators; text: FetchedPolicy['text'] } = first
   let trouble: string | undefined
   let refusal: string | undefined
   let [busy, wanted, closed] = [false, false, false]
   let timer: NodeJS.Timeout | undefined
 
+  const pauseMs = (): number => intervalMs * (0.75 + Math.random() / 2)
   const refused = (why: string): void => logRefused(log, name, why)
   const use = async ({ text, format, validators: found }: FetchedPolicy, always: boolean, at: number): Promise<void> => {
     validators = found
@@ -67,9 +70,9 @@ export function polling({ name, fetch, intervalMs, first, replace, log }: PollOp
       wanted = false
       return poll(true)
     }
-    timer = setTimeout(() => void poll(false), intervalMs * (0.75 + Math.random() / 2))
+    timer = setTimeout(() => void poll(false), pauseMs())
   }
-  timer = setTimeout(() => void poll(false), intervalMs * (0.75 + Math.random() / 2))
+  timer = setTimeout(() => void poll(false), firstPauseMs ?? pauseMs())
   return {
     read() {
       if (busy) return void (wanted = true)

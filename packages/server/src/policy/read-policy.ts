@@ -26,9 +26,14 @@ export function readPolicySource(file: string): PolicySource {
  */
 export function readPolicyText(file: string, options?: ReadOptions): { readonly policy: Policy; readonly text: string } {
   const text = sourceOf(readAs(`policy ${file}`, file, failed, options))
+  // The parser refuses bytes that are not text, so the cast below is safe.
+  return { policy: parseCandidate({ text, filename: file }), text: text as string }
+}
+
+/** @throws CommandFailure exit 1 as `readPolicyText` does */
+export function parseCandidate({ text, filename, format }: Candidate): Policy {
   try {
-    // The parser refuses bytes that are not text, so the cast below is safe.
-    return { policy: parsePolicy(text, { filename: file }), text: text as string }
+    return parsePolicy(text, { filename, ...(format === undefined ? {} : { format }) })
   } catch (error) {
     if (error instanceof LimiterError) throw failed(error.message, { cause: error })
     throw error

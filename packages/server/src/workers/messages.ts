@@ -45,7 +45,8 @@ export type ToPrimary =
   /** The worker needs the others' policy and overrides; from then on it gets their changes. */
   | { readonly kind: 'beginning' }
   | { readonly kind: 'listen' }
-  | { readonly kind: 'serving' }
+  /** `read`: the policy that this worker read from the file or URL itself; absent if it began with the others'. */
+  | { readonly kind: 'serving'; readonly read?: RelayedPolicy | undefined }
   | { readonly kind: 'taken' }
   | { readonly kind: 'policy'; readonly policy: RelayedPolicy }
   /** `gathered` follows when all workers have applied the changes, or after a second. Its first report: how many overrides they removed. */
@@ -69,7 +70,7 @@ export interface Gathered {
 /** A policy that one worker accepted and all must use. */
 export interface RelayedPolicy extends Candidate {
   readonly text: string
-  /** Read from a file or URL: new workers read the policy themselves, and may get a newer one. */
+  /** Read from the file or URL that all workers watch. */
   readonly fromPlace?: true
   /** Milliseconds since 1970 when the request began; only for a policy from a URL. */
   readonly requestedAt?: number
@@ -106,7 +107,9 @@ export type OrderOverrides = (changes: readonly RelayedOverride[], target?: KeyT
 
 /** What a worker must apply before it answers requests. */
 export interface Beginning {
-  /** Undefined to keep the policy that the worker read. */
+  /** What the others have from the file or URL, which may be bad or away by now. Undefined if this worker must read it. */
+  readonly fromPlace: RelayedPolicy | undefined
+  /** Replaces the policy of the file or URL; undefined to keep that. */
   readonly policy: RelayedPolicy | undefined
   readonly overrides: readonly RelayedOverride[]
   /** Random numbers in [0, 1) that nobody can guess; with them all workers make the same pseudonyms of keys. */

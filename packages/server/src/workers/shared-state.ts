@@ -1,7 +1,15 @@
 import type { KeyTarget } from 'sluice/policy'
 import type { HeldPolicy } from '../policy/held-policy.ts'
 import type { Candidate } from '../policy/read-policy.ts'
-import { hasEnded, overrideName, type RelayedOverride, type RelayedPolicy, type Removed, type ToWorker } from './messages.ts'
+import {
+  type Beginning,
+  hasEnded,
+  overrideName,
+  type RelayedOverride,
+  type RelayedPolicy,
+  type Removed,
+  type ToWorker,
+} from './messages.ts'
 
 /**
  * The primary puts the policies of all workers in one order, and every worker must end with the last. A policy of this worker is pending
@@ -97,13 +105,19 @@ function isLater(one: number | undefined, other: number | undefined): boolean {
  */
 export function createPolicyOrder<W>(workers: Iterable<W>, send: (worker: W, message: ToWorker) => void) {
   let latest: RelayedPolicy | undefined
+  let fromPlace: RelayedPolicy | undefined
   return {
-    /** The policy for a new worker; undefined if the worker reads it by itself. */
-    get toBegin() {
-      return latest?.fromPlace === true ? undefined : latest
+    /** The policies for a new worker. `policy` is that of an administrator, unless a later one is from the file or URL. */
+    get toBegin(): Pick<Beginning, 'fromPlace' | 'policy'> {
+      return { fromPlace, policy: latest?.fromPlace === true ? undefined : latest }
+    },
+    /** @param read the policy that a worker, which begins to serve, read from the file or URL itself */
+    serves(read: RelayedPolicy | undefined) {
+      fromPlace ??= read
     },
     add(worker: W, policy: RelayedPolicy) {
       send(worker, { kind: 'ordered' })
+      if (policy.fromPlace === true && !isLater(fromPlace?.requestedAt, policy.requestedAt)) fromPlace = policy
       // All workers read the same file or URL, so its policy is relayed once.
       const { text, filename, format } = policy
       if (text === latest?.text && filename === latest.filename && format === latest.format) return

@@ -32,18 +32,18 @@ export async function supervise(count: number, at: ListenAt, log: Log, repeated:
   const [begun, serving] = [new Set<Worker>(), new Set<Worker>()]
   const [policies, overrides] = [createPolicyOrder(begun, sendTo), createOverrideOrder(begun, sendTo, Date.now)]
   const names = randomNames()
-  const door = createDoor(at)
-  const gathering = createGathering(() => fleet.restarts())
+  const [door, gathering] = [createDoor(at), createGathering(() => fleet.restarts())]
   const states = createStates(log, () => performance.now())
   const receive = (message: ToPrimary, worker: Worker): void => {
     switch (message.kind) {
       case 'beginning':
         begun.add(worker)
-        return sendTo(worker, { kind: 'begin', policy: policies.toBegin, overrides: overrides.list(), names })
+        return sendTo(worker, { kind: 'begin', ...policies.toBegin, overrides: overrides.list(), names })
       case 'listen':
         return void door.open().then((opened) => sendTo(worker, { kind: 'listening', ...opened }))
       case 'serving':
         serving.add(worker)
+        policies.serves(message.read)
         hangups.serves(worker)
         // A worker may begin to serve after the others were stopped.
         return stopping ? sendTo(worker, { kind: 'stop' }) : door.add(worker)

@@ -36,8 +36,9 @@ export interface Group {
    * From now on this process counts as serving.
    * @param apply gets each change since `begin`
    * @param applied resolves when all changes until now are applied
+   * @param read the policy that this process read from the file or URL itself
    */
-  join(apply: (change: Change) => void, applied: () => Promise<void>): void
+  join(apply: (change: Change) => void, applied: () => Promise<void>, read: Extract<ToPrimary, { kind: 'serving' }>['read']): void
   send(message: Extract<ToPrimary, { kind: 'policy' }>): void
   /** Absent if there is one process. */
   readonly order?: OrderOverrides
@@ -55,7 +56,7 @@ export function oneProcess(at: ListenAt, served: number, io: Io, log: Log): Grou
     report: (change) => states.changed(process, change),
     logs: { shared: log, single: log, own: log },
     repeated: repeatedLines(log, served),
-    begin: async () => ({ policy: undefined, overrides: [], names: randomNames() }),
+    begin: async () => ({ fromPlace: undefined, policy: undefined, overrides: [], names: randomNames() }),
     reports: (own) => own,
     listen: (server) => openPort(server, at),
     join: () => {},
@@ -112,11 +113,11 @@ export function workerGroup(io: Io): Group {
       server.emit('listening')
       return port.port
     },
-    join(now, nowApplied) {
+    join(now, nowApplied, read) {
       apply = now
       applied = nowApplied
       for (const change of early.splice(0)) now(change)
-      send({ kind: 'serving' })
+      send({ kind: 'serving', read })
     },
     send,
     order: gathers.order,

@@ -2,16 +2,30 @@ import { type Engine, hashKeys, type Pseudonym } from 'sluice/policy'
 import type { Log } from '../../logs/log.ts'
 import { applyOverrides, holdOverrides } from '../../policy/held-overrides.ts'
 import { type HeldPolicy, inOneLine } from '../../policy/held-policy.ts'
+import type { PolicyPlace } from '../../policy/policy-place.ts'
 import { replacingByPut } from '../../policy/reloading.ts'
 import type { Beginning, RelayedPolicy } from '../../workers/messages.ts'
 import { relayPolicies } from '../../workers/shared-state.ts'
 import type { Change, Group } from '../../workers/worker-group.ts'
 
 /**
- * Applies the changes of other processes, and exchanges later ones.
- * @param requestedAt milliseconds since 1970 when this process began to read its policy
+ * What the others have from the policy's file or URL, else what this process reads there. A new worker must not end because the file is bad
+ * by now, and must not take one that the others refuse, such as one with another store.
+ * @throws CommandFailure as `PolicyPlace.read` does
  */
-export async function share(group: Group, beginning: Beginning, engine: Engine, policy: HeldPolicy, requestedAt: number) {
+export async function firstPolicy(place: PolicyPlace, { fromPlace }: Beginning) {
+  if (fromPlace !== undefined) return { ...place.resume(fromPlace), requestedAt: fromPlace.requestedAt, own: undefined }
+  const requestedAt = Date.now()
+  const placed = await place.read()
+  const own: RelayedPolicy = { ...placed.candidate, fromPlace: true, requestedAt }
+  return { ...placed, requestedAt, own }
+}
+
+/**
+ * Applies the changes of other processes, and exchanges later ones.
+ * @param requestedAt milliseconds since 1970 when a process began to read the policy of the file or URL
+ */
+export async function share(group: Group, beginning: Beginning, engine: Engine, policy: HeldPolicy, requestedAt: number | undefined) {
   const { policy: latest, overrides: earlier } = beginning
   const { own, single } = group.logs
   const keeps = (error: unknown): void => logKept(own, error)
