@@ -8,6 +8,7 @@ import { memoryStore } from '../../src/stores/memory/memory-store.ts'
 import type { DecisionEvent } from '../../src/observe/events.ts'
 import { adapterSuite } from '../../src/testing.ts'
 import { sendRequest } from '../../src/testing/send-http.ts'
+import { manualClock } from '../../src/time/manual.ts'
 import { listen, OWN } from './listen.ts'
 import { draws } from '../draws.ts'
 
@@ -42,7 +43,9 @@ describe.each(VERSIONS)('%s', (_name, framework) => {
     onTestFinished(() => served.close())
     return served.url
   }
-  const limiter = (burst: number) => createLimiter({ limits: { [`burst-${burst}`]: tokenBucket({ rate: '1/h', burst }) } })
+  // Their clocks stand still: on the system clock, a pause of a second before the next request would leave `t=3599`.
+  const limiter = (burst: number) =>
+    createLimiter({ limits: { [`burst-${burst}`]: tokenBucket({ rate: '1/h', burst }) }, clock: manualClock() })
 
   it('two limits on one way: lists of both, single values of the nearer, and the denying one last', async () => {
     const app = framework()

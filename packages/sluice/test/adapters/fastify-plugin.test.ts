@@ -4,8 +4,11 @@ import { type FastifyPluginOptions, rateLimit, rateLimitPlugin } from '../../src
 import { createLimiter, type Limiter, tokenBucket } from '../../src/index.ts'
 import { createEngine, parsePolicy } from '../../src/policy.ts'
 import { memoryStore } from '../../src/stores/memory/memory-store.ts'
+import { manualClock } from '../../src/time/manual.ts'
 
-const limiter = (name: string, burst: number): Limiter => createLimiter({ limits: { [name]: tokenBucket({ rate: '1/h', burst }) } })
+// Their clocks stand still: on the system clock, a pause of a second before the next request would leave `t=3599`.
+const limiter = (name: string, burst: number): Limiter =>
+  createLimiter({ limits: { [name]: tokenBucket({ rate: '1/h', burst }) }, clock: manualClock() })
 const handler = async (): Promise<string> => 'hello'
 
 /** An app with the plugin. */

@@ -4,6 +4,7 @@ import { rateLimit } from '../../src/adapters/fetch.ts'
 import { createLimiter, type Limiter, memoryStore, tokenBucket } from '../../src/index.ts'
 import { createEngine, parsePolicy } from '../../src/policy.ts'
 import { adapterSuite } from '../../src/testing.ts'
+import { manualClock } from '../../src/time/manual.ts'
 import { listen, OWN } from './listen.ts'
 
 /** What a platform passes for a request, in addition to the Request itself: facts of the connection. This one has the peer's address. */
@@ -49,7 +50,9 @@ adapterSuite<Request>('fetch', {
 })
 
 describe('fetch', () => {
-  const limiter = (burst = 1) => createLimiter({ limits: { [`burst-${burst}`]: tokenBucket({ rate: '1/h', burst }) } })
+  // Their clocks stand still: on the system clock, a pause of a second before the next request would leave `t=3599`.
+  const limiter = (burst = 1) =>
+    createLimiter({ limits: { [`burst-${burst}`]: tokenBucket({ rate: '1/h', burst }) }, clock: manualClock() })
   const newRequest = (): Request => new Request('http://localhost/')
 
   it('needs an address or a key, for a Request has neither', () => {
@@ -124,7 +127,8 @@ describe('fetch', () => {
     const policy = parsePolicy(
       'version: 1\nrules:\n  - { name: api, match: { host: api.example.com }, key: ["host:"], rate: 1/h, burst: 9 }\n',
     )
-    const engine = createEngine({ policy, store: memoryStore() })
+    const clock = manualClock()
+    const engine = createEngine({ policy, store: memoryStore({ clock }), clock })
     const handler = rateLimit({ engine, address: () => '192.0.2.1' }).wrap(() => new Response('hello'))
     const fieldsOf = async (url: string, headers = {}): Promise<string | null> =>
       (await handler(new Request(url, { headers }))).headers.get('ratelimit')

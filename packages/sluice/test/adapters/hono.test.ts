@@ -10,6 +10,7 @@ import { createEngine, parsePolicy } from '../../src/policy.ts'
 import { memoryStore } from '../../src/stores/memory/memory-store.ts'
 import { adapterSuite } from '../../src/testing.ts'
 import { sendRequest } from '../../src/testing/send-http.ts'
+import { manualClock } from '../../src/time/manual.ts'
 import { OWN } from './listen.ts'
 import { listenHono } from './listen-hono.ts'
 
@@ -29,7 +30,9 @@ adapterSuite<Context>('hono on node', {
 })
 
 describe('hono', () => {
-  const limiter = (burst = 1) => createLimiter({ limits: { [`burst-${burst}`]: tokenBucket({ rate: '1/h', burst }) } })
+  // It stands still: on the system clock, a pause of a second before the next request would leave `t=3599`.
+  const clock = manualClock()
+  const limiter = (burst = 1) => createLimiter({ limits: { [`burst-${burst}`]: tokenBucket({ rate: '1/h', burst }) }, clock })
   const all = (): string => 'all'
 
   it('needs an address or a key, for a Request has neither', () => {
@@ -190,7 +193,12 @@ describe('hono', () => {
   it('reports the route to an engine as a pattern', async () => {
     const events: DecisionEvent[] = []
     const policy = parsePolicy('version: 1\nrules:\n  - { name: people, match: { path: /people/** }, key: [], rate: 1/h, burst: 9 }\n')
-    const engine = createEngine({ policy, store: memoryStore(), observers: [{ onDecision: (event) => void events.push(event) }] })
+    const engine = createEngine({
+      policy,
+      store: memoryStore({ clock }),
+      clock,
+      observers: [{ onDecision: (event) => void events.push(event) }],
+    })
     const app = new Hono()
     app.use(rateLimit({ engine, address: () => '192.0.2.1' }))
     app.get('/people/:name', (c) => c.text('hello'))
@@ -209,7 +217,7 @@ describe('hono', () => {
       'version: 1\nrules:\n  - { name: api, match: { host: api.example.com }, key: ["host:"], rate: 1/h, burst: 9 }\n',
     )
     const app = new Hono()
-    app.use(rateLimit({ engine: createEngine({ policy, store: memoryStore() }), address: () => '192.0.2.1' }))
+    app.use(rateLimit({ engine: createEngine({ policy, store: memoryStore({ clock }), clock }), address: () => '192.0.2.1' }))
     app.get('/', (c) => c.text('hello'))
     const fieldsOf = async (url: string, headers = {}): Promise<string | null> =>
       (await app.request(url, { headers })).headers.get('ratelimit')

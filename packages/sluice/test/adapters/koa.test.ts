@@ -8,6 +8,7 @@ import { createEngine, parsePolicy } from '../../src/policy.ts'
 import { memoryStore } from '../../src/stores/memory/memory-store.ts'
 import { adapterSuite } from '../../src/testing.ts'
 import { sendRequest } from '../../src/testing/send-http.ts'
+import { manualClock } from '../../src/time/manual.ts'
 import { OWN } from './listen.ts'
 import { listenKoa } from './listen-koa.ts'
 
@@ -31,7 +32,9 @@ adapterSuite<Koa.Context>('koa', {
 })
 
 describe('koa', () => {
-  const limiter = (burst = 1) => createLimiter({ limits: { [`burst-${burst}`]: tokenBucket({ rate: '1/h', burst }) } })
+  // Their clocks stand still: on the system clock, a pause of a second before the next request would leave `t=3599`.
+  const limiter = (burst = 1) =>
+    createLimiter({ limits: { [`burst-${burst}`]: tokenBucket({ rate: '1/h', burst }) }, clock: manualClock() })
   const start = async (app: Koa): Promise<string> => {
     const served = await listenKoa(app)
     onTestFinished(() => served.close())

@@ -9,6 +9,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { rateLimit } from '../../src/adapters/node.ts'
 import { createLimiter, tokenBucket } from '../../src/index.ts'
 import { adapterSuite } from '../../src/testing.ts'
+import { manualClock } from '../../src/time/manual.ts'
 import { listen, OWN } from './listen.ts'
 
 adapterSuite<IncomingMessage>('node', {
@@ -32,7 +33,8 @@ adapterSuite<IncomingMessage>('node', {
 })
 
 describe('node', () => {
-  const limiter = () => createLimiter({ limit: tokenBucket({ rate: '1/h', burst: 1 }) })
+  // Its clock stands still: on the system clock, a pause of a second before the next request would leave `t=3599`.
+  const limiter = () => createLimiter({ limit: tokenBucket({ rate: '1/h', burst: 1 }), clock: manualClock() })
 
   it('limits the compatible handlers of HTTP/2', async () => {
     const limited = rateLimit<Http2ServerRequest, Http2ServerResponse>({ limiter: limiter() })
