@@ -21,7 +21,7 @@ const key = (): string => 'k'
 const slots = (): Limiter => createLimiter({ limit: concurrency({ limit: 3, holdMs: 60_000 }), clock: manualClock() })
 const tokens = (): Limiter => createLimiter({ limit: fixedWindow({ limit: 3, window: '1h' }), maxHolds: 3, clock: manualClock() })
 
-const SOON = { interval: 2, timeout: 2_000 }
+const SOON = { interval: 2 }
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 

@@ -18,7 +18,7 @@ import { listenHono } from './listen-hono.ts'
 import { listenKoa } from './listen-koa.ts'
 
 const key = (): string => 'k'
-const SOON = { interval: 2, timeout: 2_000 }
+const SOON = { interval: 2 }
 
 // The clocks stand still: no hold ends by itself.
 const slots = (): Limiter => createLimiter({ limit: concurrency({ limit: 3, holdMs: 60_000 }), clock: manualClock() })
