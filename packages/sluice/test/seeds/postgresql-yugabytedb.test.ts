@@ -46,6 +46,15 @@ describe.skipIf(url === undefined)('Rate limiting with PostgreSQL / YugabyteDB',
     const { rows } = await pool.query<{ now: string }>('select (extract(epoch from clock_timestamp()) * 1000000)::bigint as now')
     return Number(rows[0]?.now)
   }
+  /** Runs a function on an empty table, again until it took less than a second. In a second a token is refilled. */
+  const withinASecond = async <T>(work: () => Promise<T>): Promise<T> => {
+    for (;;) {
+      await pool.query('truncate table rate_limiting_token_bucket')
+      let result: T | undefined
+      const seconds = await timed(async () => void (result = await work()))
+      if (seconds < 1) return result as T
+    }
+  }
 
   it('takes its defaults: two tokens a second for a minute', async () => {
     const { rows } = await pool.query(`select rate_limiting_token_bucket_request('user1') as left`)
@@ -100,18 +109,20 @@ describe.skipIf(url === undefined)('Rate limiting with PostgreSQL / YugabyteDB',
   })
 
   it('the table says what is left, and when the last token was taken', async () => {
-    await request('user1', 1, 10)
-    const at = await takenAt('user1')
-    await request('user1', 1, 10)
-    const { rows } = await pool.query('select id, tk from rate_limiting_token_bucket')
+    const [first, rows, second] = await withinASecond(async () => {
+      await request('user1', 1, 10)
+      const at = await takenAt('user1')
+      await request('user1', 1, 10)
+      return [at, (await pool.query('select id, tk from rate_limiting_token_bucket')).rows, await takenAt('user1')] as const
+    })
     expect(rows).toEqual([{ id: 'user1', tk: '8' }])
-    expect(await takenAt('user1')).toBeGreaterThan(at)
+    expect(second).toBeGreaterThan(first)
   })
 
   it('fault: polled every 0.51 s, one token a second stays one a second', async () => {
-    for (let turn = 0; turn < 10; turn += 1) await request('user1', 1, 10)
     let passed = 0
     const meanwhile = await timed(async () => {
+      for (let turn = 0; turn < 10; turn += 1) await request('user1', 1, 10)
       for (let turn = 0; turn < 40; turn += 1) {
         await pass('user1', 510_000)
         if ((await request('user1', 1, 10)) !== -1) passed += 1
@@ -123,9 +134,9 @@ describe.skipIf(url === undefined)('Rate limiting with PostgreSQL / YugabyteDB',
   })
 
   it('fault: a fast caller does not starve', async () => {
-    for (let turn = 0; turn < 10; turn += 1) await request('user1', 1, 10)
     let passed = 0
     const meanwhile = await timed(async () => {
+      for (let turn = 0; turn < 10; turn += 1) await request('user1', 1, 10)
       for (let turn = 0; turn < 100; turn += 1) {
         await pass('user1', 10_000)
         if ((await request('user1', 1, 10)) !== -1) passed += 1
@@ -148,10 +159,11 @@ describe.skipIf(url === undefined)('Rate limiting with PostgreSQL / YugabyteDB',
   })
 
   it('a refused call changes nothing, and a clock that runs backwards mints nothing', async () => {
-    for (let turn = 0; turn < 10; turn += 1) await request('user1', 1, 10)
-    const at = await takenAt('user1')
-    expect(await request('user1', 1, 10)).toBe(-1)
-    expect(await takenAt('user1')).toBe(at)
+    const [before, said, after] = await withinASecond(async () => {
+      for (let turn = 0; turn < 10; turn += 1) await request('user1', 1, 10)
+      return [await takenAt('user1'), await request('user1', 1, 10), await takenAt('user1')] as const
+    })
+    expect([said, after]).toEqual([-1, before])
     await pass('user1', -60_000_000)
     expect(await request('user1', 1, 10)).toBe(-1)
   })
