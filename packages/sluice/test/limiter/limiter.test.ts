@@ -149,7 +149,7 @@ describe('createLimiter', () => {
       },
       { onDecision: (event: { decision: { outcome: string } }) => void seen.push(event.decision.outcome) },
     ]
-    const limiter = createLimiter({ limit, observers })
+    const limiter = createLimiter({ limit, observers, clock: manualClock() })
     await limiter.check('k', { cost: 20 })
     await limiter.check('k')
     expect(seen).toEqual(['allowed', 'denied'])

@@ -15,6 +15,7 @@ import { bench, facts } from '../engine/bench.ts'
 import { parsePolicy } from '../../src/policy/parse.ts'
 import type { Policy } from '../../src/policy/model/policy.ts'
 import type { Rule } from '../../src/policy/model/rule.ts'
+import { manualClock } from '../../src/time/manual.ts'
 
 const policy = (fields: string): Policy => parsePolicy(`version: 1\nrules:\n  - { name: a, key: [], ${fields} }\n`)
 const only = ({ rules: [rule] }: Policy): Rule => rule as Rule
@@ -49,7 +50,7 @@ describe('a function, a rule, an override of the file and one of a program accep
   })
 
   it.each(Object.entries(FUNCTIONS))('%s: a limit below 1 admits calls whose cost is as low', async (_fields, make) => {
-    const limiter = createLimiter({ limit: make('0.5') })
+    const limiter = createLimiter({ limit: make('0.5'), clock: manualClock() })
     expect((await limiter.check('k')).outcome).toBe('impossible')
     expect((await limiter.check('k', { cost: 0.5 })).outcome).toBe('allowed')
     expect((await limiter.check('k', { cost: 0.5 })).outcome).toBe('denied')
