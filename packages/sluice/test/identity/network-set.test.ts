@@ -49,13 +49,16 @@ describe('R13: a request after the reload of a large policy', () => {
   it('does not pay for each of its networks', () => {
     const proxies = (count: number): ReturnType<typeof trustProxies> =>
       trustProxies(Array.from({ length: count }, (_, index) => `10.${(index >> 16) & 255}.${(index >> 8) & 255}.${index & 255}`))
+    /** Microseconds of processor time: the least of several, because a collection of garbage may fall into one. */
     const work = (trusted: ReturnType<typeof trustProxies>): number => {
-      const before = process.cpuUsage().user
-      for (let round = 0; round < 2_000; round += 1) trusted.trusts(address('192.0.2.1'))
-      return process.cpuUsage().user - before
+      const each = Array.from({ length: 5 }, () => {
+        const before = process.cpuUsage().user
+        for (let round = 0; round < 2_000; round += 1) trusted.trusts(address('192.0.2.1'))
+        return process.cpuUsage().user - before
+      })
+      return Math.min(...each)
     }
     const [few, many] = [proxies(10), proxies(15_000)]
-    work(few)
     // One after the other they take a thousand times as long.
     expect(work(many)).toBeLessThan(50 * Math.max(work(few), 1_000))
   })
