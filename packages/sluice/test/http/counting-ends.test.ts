@@ -87,19 +87,23 @@ describe('what a request used, if its client leaves', () => {
   it('a stream of HTTP/2 that its client cancels is settled by the end that the handler makes', async () => {
     const limiter = tenTokens()
     const limit = nodeLimit<Http2ServerRequest, Http2ServerResponse>({ limiter, key, cost: 8, countWhen: 'failure' })
+    let ended = (): void => {}
     const { session, close } = await listenHttp2((request, response) => {
       void limit(request, response).then(async () => {
         await once(response, 'close')
         response.statusCode = Number(request.url.slice(1))
         response.end()
+        ended()
       })
     })
     onTestFinished(close)
     for (const status of [200, 401]) {
+      const hasEnded = new Promise<void>((resolve) => (ended = resolve))
       const stream = session.request({ ':path': `/${status}` }).on('error', () => {})
       await soon(limiter, 2)
       stream.close()
-      await soon(limiter, status === 200 ? 10 : 2)
+      await hasEnded
+      expect(await left(limiter)).toBe(status === 200 ? 10 : 2)
     }
   })
 })
