@@ -193,10 +193,10 @@ describe.skipIf(url === undefined)('what a PostgreSQL database has of regions', 
 
   it('is published by many processes at once, also while one of them is removed as too old', async () => {
     for (let round = 0; round < 5; round += 1) {
-      await pool.query('update sluice_need set at = at - 2000000')
+      await pool.query('update sluice_need set at = at - 120000000')
       const processes = Array.from({ length: 16 }, (_, index) => `q${index}`)
-      await Promise.all(processes.map((process) => port.shareNeeds(process, { process, round }, 1_000_000, 64)))
-      const seen = await port.shareNeeds('q0', { process: 'q0', round }, 1_000_000, 64)
+      await Promise.all(processes.map((process) => port.shareNeeds(process, { process, round }, 60_000_000, 64)))
+      const seen = await port.shareNeeds('q0', { process: 'q0', round }, 60_000_000, 64)
       expect(seen.map((entry) => (entry as { round: number }).round)).toEqual(Array.from({ length: 15 }, () => round))
     }
   })
