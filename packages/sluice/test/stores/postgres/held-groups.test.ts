@@ -97,8 +97,8 @@ describe.skipIf(url === undefined)('groups with slots and records of holds', () 
     const limits = [tokenBucket({ rate: '1/day', burst: 9 }), fixedWindow({ limit: 9, window: '1d' }), SLOTS[0] as AnyLimit]
     const calls = limits.map((limit) => call('parts', limit))
     functionsSent()
-    await verbs.decide(store, [heldGroup(calls, 'one', SECOND), heldGroup(calls, 'two', SECOND)])
-    const extension: Change = { kind: 'extend', id: recordOf('parts', 'one'), calls, holder: 'one', micros: 9 * SECOND }
+    await verbs.decide(store, [heldGroup(calls, 'one', 60 * SECOND), heldGroup(calls, 'two', 60 * SECOND)])
+    const extension: Change = { kind: 'extend', id: recordOf('parts', 'one'), calls, holder: 'one', micros: 90 * SECOND }
     const ends = [settlementOf(calls, 'one', 0), settlementOf(calls, 'two', undefined)]
     expect(await store.change([extension])).toMatchObject([{ hold: { status: 'open' } }])
     expect(await store.change(ends)).toMatchObject([{ hold: { status: 'settled' } }, { hold: { status: 'settled' } }])
