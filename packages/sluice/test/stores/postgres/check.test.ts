@@ -64,10 +64,11 @@ describe.skipIf(url === undefined)('sluice_check', () => {
         seen.push({ at: Math.floor(rows[0]?.at ?? Number.NaN), cost: 1, allowed: rows[0]?.outcome === 'allowed' })
       }
     }
+    const began = performance.now()
     await Promise.all(Array.from({ length: 8 }, caller))
-    const admitted = seen.filter(({ allowed }) => allowed)
-    const span = ((admitted.at(-1) as TraceEntry).at - (admitted[0] as TraceEntry).at) / 1e6
-    expect(admitted.length).toBeLessThanOrEqual(4 + 50 * span + 1)
+    // The instants of the answers are not used here: a process of the server may pause between a decision and its reading of the clock.
+    const span = (performance.now() - began) / 1e3
+    expect(seen.filter(({ allowed }) => allowed).length).toBeLessThanOrEqual(4 + 50 * span)
     expect(audit(seen, tokenBucket({ rate: '50/s', burst: 12 })).overGrant).toBe(0)
     let said = await check('wait', plan)
     while (said.outcome === 'allowed') said = await check('wait', plan)
