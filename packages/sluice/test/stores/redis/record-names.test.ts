@@ -62,7 +62,7 @@ describe.skipIf(url === undefined)('the memory of a hold’s record in Redis', (
     const own = `${prefix}${count}${maxHolds ?? ''}:`
     const store = redisStore({ client: ioredis(redis), prefix: own })
     const limit = tokenBucket({ rate: '100000/min', burst: 100_000 })
-    const limiter = createLimiter({ name: 'api', limit, store, ...(maxHolds === undefined ? {} : { maxHolds }) })
+    const limiter = createLimiter({ name: 'api', limit, store, deadlineMs: 10_000, ...(maxHolds === undefined ? {} : { maxHolds }) })
     const holds = await Promise.all(Array.from({ length: count }, () => limiter.reserve('user:42', { cost: 4_000 })))
     expect(holds.map(({ decision }) => decision.outcome)).toEqual(Array.from({ length: count }, () => 'allowed'))
     const records = await redis.keys(`${own}*}ho:*`)
