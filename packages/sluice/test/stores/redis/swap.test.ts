@@ -6,6 +6,7 @@ import { bareRedisStore, ioredis, type RedisPort } from '../../../src/stores/red
 import { swapProgram } from '../../../src/stores/redis/programs.gen.ts'
 import { readValue } from '../../../src/stores/redis/value.ts'
 import type { Call, Store } from '../../../src/stores/store.ts'
+import { manualClock } from '../../../src/testing.ts'
 import * as verbs from '../../../src/testing/store-verbs.ts'
 import { idleLimit } from '../families/idle-window.ts'
 import { plainName } from './plain-name.ts'
@@ -82,7 +83,8 @@ describe.skipIf(url === undefined)('states of an algorithm without a program', (
   })
 
   it('count as new keys', async () => {
-    const bounded = bareRedisStore({ client: ioredis(redis), prefix, maxNewKeys: 1 })
+    // Its clock stops: no further key may be made.
+    const bounded = bareRedisStore({ client: ioredis(redis), prefix, clock: manualClock(), maxNewKeys: 1 })
     const decided = async (key: string) => (await bounded.decide([{ calls: [call(key)] }]))[0]
     expect(await decided('new1')).toMatchObject({ outcome: 'allowed' })
     expect(await decided('new2')).toMatchObject({ failure: { kind: 'memory', executed: 'no' } })
