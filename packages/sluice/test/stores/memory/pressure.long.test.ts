@@ -4,6 +4,9 @@ import { Overflow } from '../../../src/stores/memory/overflow.ts'
 import { manualClock } from '../../../src/time/manual.ts'
 import * as verbs from '../../../src/testing/store-verbs.ts'
 
+/** Of so many keys, at least one has the state of a given key, of 1,024 that are chosen at random: it fails once in 10^8 times. */
+const MANY = 20_000
+
 describe('a peek at a store without room', () => {
   it.each([undefined, 'deny', 'allow', 'shared'] as const)('with onFull %s sees what a check would be answered', async (onFull) => {
     const clock = manualClock()
@@ -86,14 +89,14 @@ describe('a group over a key that is known and one that there is no room for', (
     const store = memoryStore({ maxKeys: 1, onFull: 'shared', clock })
     await verbs.decide(store, [{ calls: [call('known', 10)] }])
     const decide = async (...calls: readonly ReturnType<typeof call>[]) => (await verbs.decide(store, [{ calls }]))[0]
-    const keys = Array.from({ length: 8_000 }, (_, index) => `key ${index}`)
+    const keys = Array.from({ length: MANY }, (_, index) => `key ${index}`)
     // Each shared state begins empty, and has six tokens after six hours. The key `one` then takes all six of its shared state.
     for (const key of ['one', ...keys]) await decide(call(key, 1))
     clock.advance(6 * 3_600_000)
     expect(await decide(call('one', 6))).toMatchObject({ outcome: 'allowed' })
     let other: string | undefined
     for (const key of keys) if ((await verbs.peek(store, [{ calls: [call(key, 1)] }]))[0]?.outcome === 'denied') other = key
-    if (other === undefined) throw new Error('none of 8,000 keys has the shared state of the first')
+    if (other === undefined) throw new Error(`none of ${MANY} keys has the shared state of the first`)
     clock.advance(6 * 3_600_000)
     expect(await decide(call('one', 4), call(other, 3))).toMatchObject({ outcome: 'denied', reason: 'overflow' })
     expect(await decide(call('one', 4), call(other, 2))).toMatchObject({
@@ -138,7 +141,7 @@ describe('R6: the shared states of a process', () => {
     const store = memoryStore({ maxKeys: 1, onFull: 'shared', clock })
     const limiter = createLimiter({ limit: tokenBucket({ rate: '1/h', burst: 10 }), store, clock })
     await limiter.check('first', { cost: 10 })
-    const keys = Array.from({ length: 8_000 }, (_, index) => `aimed${index}`)
+    const keys = Array.from({ length: MANY }, (_, index) => `aimed${index}`)
     for (const key of [...keys, 'victim']) limiter.checkSync(key)
     clock.advance(hour)
     // Each shared state has one token now, and the victim takes the token of its own. A key that is denied after that shares the victim's
