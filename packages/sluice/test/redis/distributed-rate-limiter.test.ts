@@ -17,9 +17,14 @@ describe.skipIf(url === undefined)('DistributedRateLimiter, as Rate Limiting at 
   })
 
   it('counts down from capacity and denies with whole seconds', async () => {
-    expect(await limiter.consume(user, 3, 0.5)).toEqual({ allowed: true, remaining: 2, limit: 3, retryAfter: 0 })
-    await limiter.consume(user, 3, 0.5, 2)
-    expect(await limiter.consume(user, 3, 0.5)).toEqual({ allowed: false, remaining: 0, limit: 3, retryAfter: 2 })
+    const from = performance.now()
+    expect(await limiter.consume(user, 3, 0.01)).toEqual({ allowed: true, remaining: 2, limit: 3, retryAfter: 0 })
+    await limiter.consume(user, 3, 0.01, 2)
+    const { retryAfter, ...denied } = await limiter.consume(user, 3, 0.01)
+    expect(denied).toEqual({ allowed: false, remaining: 0, limit: 3 })
+    // A token takes 100 seconds, of which some may have passed meanwhile.
+    const passed = (performance.now() - from) / 1_000
+    expect([Number.isInteger(retryAfter), retryAfter <= 100, retryAfter >= 100 - passed]).toEqual([true, true, true])
     expect(await redis.pttl(`rl:${user}`)).toBeGreaterThan(0)
   })
 
