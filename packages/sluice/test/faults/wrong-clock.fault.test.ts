@@ -10,6 +10,8 @@ import * as verbs from '../../src/testing/store-verbs.ts'
 
 const HOUR = 3_600_000_000
 const limit = tokenBucket({ rate: '200/s', burst: 20 })
+/** More calls than this must be allowed, so that the limit was refilled again and again. */
+const ENOUGH = 100
 
 function wrong(by: number): Time {
   return { ...systemTime, now: () => systemTime.now() + by }
@@ -30,8 +32,10 @@ describe.skipIf(noRedis)('clients whose clocks are wrong by an hour', () => {
       return createLimiter({ name: 'clocks', limit, store: noting(store, groups, trace), clock, deadlineMs: 5_000 })
     })
     const until = performance.now() + 500
+    // If this process is kept from running, it gets fewer tokens in half a second. So it goes on until it has enough.
+    const goesOn = (): boolean => performance.now() < until || trace.filter(({ allowed }) => allowed).length <= ENOUGH
     const callers = limiters.map(async (limiter) => {
-      while (performance.now() < until) expect((await limiter.check(key)).outcome).not.toBe('undecided')
+      while (goesOn()) expect((await limiter.check(key)).outcome).not.toBe('undecided')
     })
     await Promise.all(callers)
     const reference = new Reference()
@@ -42,7 +46,7 @@ describe.skipIf(noRedis)('clients whose clocks are wrong by an hour', () => {
       .filter((at) => reference.decide(group, at).outcome === 'allowed')
     expect(audit(trace, limit).overGrant).toBe(0)
     expect(trace.filter(({ allowed }) => allowed).length).toBe(permitted.length)
-    expect(permitted.length).toBeGreaterThan(100)
+    expect(permitted.length).toBeGreaterThan(ENOUGH)
   })
 })
 
