@@ -26,7 +26,7 @@ describe.skipIf(noRedis)('a Redis that Sentinel fails over', () => {
 
     const { audits, kinds } = await underFault({ store, bound: SLOW_BURST }, async (also) => {
       link?.blackhole()
-      also('slow', slow)
+      await also('slow', slow).usedUp()
       await wait(500)
       servers.primary.signal('SIGKILL')
       await until('a sentinel names the replica', async () => (await servers.primaryPort()) === servers.replica.port)

@@ -7,6 +7,7 @@ import { type Audit, audit, type TraceEntry } from '../../src/testing.ts'
 import { expectInTime } from './in-time.ts'
 import { type Load, type Punctuality, punctuality, startLoad } from './load.ts'
 import { CALLERS, DEADLINE_MS, expectPunctual, plenty, report } from './stopped.ts'
+import { until } from './until.ts'
 import * as verbs from '../../src/testing/store-verbs.ts'
 
 /** So small that its callers are denied most of the time. What passes is audited. */
@@ -35,12 +36,18 @@ export interface UnderFault {
   readonly narrowKeys?: readonly string[]
 }
 
-/** Starts callers on a key with one more limit. What they are granted is audited too. */
-export type AlsoAudit = (key: string, limit: AnyLimit) => void
+/** Starts callers on a key with one more limit, which they must use up. What they are granted is audited too. */
+export type AlsoAudit = (key: string, limit: AnyLimit) => Pick<Narrow, 'usedUp'>
 
 export interface Audited extends Audit {
   /** Calls of this limit that the store did not answer. */
   readonly lost: number
+}
+
+interface Narrow {
+  /** Resolves once a call is denied. */
+  usedUp(): Promise<void>
+  stop(): Promise<Audited>
 }
 
 export interface Outcome extends Punctuality {
@@ -65,17 +72,23 @@ export async function underFault(options: UnderFault, fault: (also: AlsoAudit) =
   const before = heap()
   const load = startLoad(limiter, { callers, deadlineMs, pauseMs })
   const narrows = (options.narrowKeys ?? ['one']).map((key) => startNarrow(store, key, narrow, deadlineMs))
+  const more: Narrow[] = []
   try {
     await load.recovery()
     const from = performance.now()
-    await fault((key, limit) => void narrows.push(startNarrow(store, key, limit, deadlineMs)))
+    await fault((key, limit) => {
+      const one = startNarrow(store, key, limit, deadlineMs)
+      more.push(one)
+      return one
+    })
     const to = performance.now()
     const recovery = await load.recovery()
     const end = performance.now()
     // What is granted twice is granted now.
     await wait(150)
+    for (const one of more) await one.usedUp()
     await load.stop()
-    const audits = await Promise.all(narrows.map((one) => one.stop()))
+    const audits = await Promise.all([...narrows, ...more].map((one) => one.stop()))
     const figures = punctuality(load, from, to, deadlineMs)
     const failed = failures(load, from)
     report('under fault', {
@@ -96,7 +109,7 @@ export async function underFault(options: UnderFault, fault: (also: AlsoAudit) =
     return { ...figures, ...failed, audits, recovery }
   } finally {
     await load.stop()
-    await Promise.all(narrows.map((one) => one.stop()))
+    await Promise.all([...narrows, ...more].map((one) => one.stop()))
     await limiter.close()
   }
 }
@@ -109,9 +122,9 @@ function failures(load: Load, from: number): { kinds: Set<string>; allowed: Set<
 }
 
 /** Starts a few callers that call the store itself with one narrow limit. A call that was not answered does not count as admitted. */
-function startNarrow(store: Store, key: string, limit: AnyLimit, deadlineMs: number): { stop(): Promise<Audited> } {
+function startNarrow(store: Store, key: string, limit: AnyLimit, deadlineMs: number): Narrow {
   const trace: TraceEntry[] = []
-  const state = { running: true, lost: 0 }
+  const state = { running: true, lost: 0, denied: 0 }
   const calls = [{ id: { scope: { text: 'narrow:' }, key }, limit, cost: 1_000_000, phase: 0 }]
   const caller = async (): Promise<void> => {
     while (state.running) {
@@ -119,6 +132,7 @@ function startNarrow(store: Store, key: string, limit: AnyLimit, deadlineMs: num
         const [verdict] = await verbs.decide(store, [{ calls }], { deadline: performance.now() + deadlineMs })
         const { at, outcome } = verdict as Decided
         trace.push({ at, cost: 1, allowed: outcome === 'allowed' })
+        if (outcome === 'denied') state.denied += 1
       } catch (error) {
         if (!(error instanceof StoreFailure)) throw error
         state.lost += 1
@@ -128,6 +142,10 @@ function startNarrow(store: Store, key: string, limit: AnyLimit, deadlineMs: num
   }
   const done = Promise.all(Array.from({ length: NARROW_CALLERS }, caller))
   return {
+    usedUp: async () => {
+      const before = state.denied
+      await until(`the limit of ${key} is used up`, async () => state.denied > before)
+    },
     stop: async () => {
       state.running = false
       await done
