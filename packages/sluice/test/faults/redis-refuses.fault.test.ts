@@ -58,7 +58,7 @@ describe.skipIf(noRedis)('a Redis that answers but does not decide', () => {
 
   it('has no memory left', async () => {
     const { limiter } = await over('--maxmemory', '1mb', '--maxmemory-policy', 'noeviction')
-    const decisions = await Promise.all(Array.from({ length: 8_000 }, (_, index) => limiter.check(`key-${index}`)))
+    const decisions = await Promise.all(Array.from({ length: 8_000 }, (_, index) => limiter.check(`key-${index}`, { deadlineMs: 30_000 })))
     const full = decisions.filter(({ outcome }) => outcome !== 'allowed')
     expect(full.length).toBeGreaterThan(0)
     for (const decision of full) expect(decision).toMatchObject(refused('memory'))
@@ -70,11 +70,14 @@ describe.skipIf(noRedis)('a Redis that answers but does not decide', () => {
     const [client, other] = [await open(port), await open(port)]
     const { kinds } = await underFault({ store: bareRedisStore({ client: ioredis(client) }), bound: 0 }, async () => {
       const [end, names] = [performance.now() + 700, [] as string[]]
-      while (performance.now() < end) {
+      let refusals = 0
+      // The callers must call while the memory is full, however long this process is kept from running.
+      while (performance.now() < end || refusals < 20) {
         const name = `other-${names.length}`
         // The other client fills the memory by a short command whose value is larger than what buffers set free. After the last one that
         // fits, there is no room for anybody.
         if (Number.isInteger(await other.setrange(name, 50_000, 'x').catch(() => 'OOM'))) names.push(name)
+        else refusals += 1
       }
       await other.del(...names)
     })
@@ -98,8 +101,11 @@ describe.skipIf(noRedis)('a Redis that answers but does not decide', () => {
     await writer.save()
     writer.disconnect()
     await before.stop()
-    const { limiter } = await over('--dir', folder, '--key-load-delay', '500', '--loading-process-events-interval-bytes', '1024')
+    // It would take 20 seconds, so that it is still loading when it is called. After that it may be quick.
+    const slowly = ['--key-load-delay', '10000', '--loading-process-events-interval-bytes', '1024']
+    const { limiter, client } = await over('--dir', folder, ...slowly)
     expect(await limiter.check('k')).toMatchObject(refused('unavailable'))
+    await client.config('SET', 'key-load-delay', 0)
     await until('it has loaded', async () => (await limiter.check('k')).outcome === 'allowed')
   })
 
@@ -108,7 +114,12 @@ describe.skipIf(noRedis)('a Redis that answers but does not decide', () => {
     await limiter.check('k')
     const [culprit, saviour] = [await open(port), await open(port)]
     const endless = culprit.eval('while true do end', 0).catch((error: unknown) => error)
-    await new Promise((resolve) => setTimeout(resolve, 200))
+    await until('the server says that it is busy', async () =>
+      saviour.ping().then(
+        () => false,
+        (error: unknown) => String(error).includes('BUSY'),
+      ),
+    )
     expect(await limiter.check('k')).toMatchObject(refused('unavailable'))
     await saviour.script('KILL')
     expect(String(await endless)).toContain('killed')
@@ -116,7 +127,9 @@ describe.skipIf(noRedis)('a Redis that answers but does not decide', () => {
   })
 
   it('takes no more clients', async () => {
-    const { port } = await over('--maxclients', '1')
+    const { port, client: first } = await over('--maxclients', '1')
+    // The connection by which the test saw that the server is up may not be gone yet.
+    await until('the first client is in', async () => (await first.ping()) === 'PONG')
     const client = advised(port, BARE)
     onTestFinished(() => client.disconnect())
     const limiter = createLimiter({ limit: plenty, store: bareRedisStore({ client: ioredis(client) }), deadlineMs: 5_000 })
