@@ -8,6 +8,11 @@ import { heap } from './under-fault.ts'
 
 const WAITERS = 10_000
 const PER_SECOND = 1_000
+/**
+ * From this waiter on, they wait a second or longer. The first ones wait for milliseconds. If this process pauses while it makes them, their
+ * tokens are there before they come, and the instants of all that follow are later.
+ */
+const SETTLED = 1_000
 /** What a waiter may cost, all in all. */
 const MAX_BYTES = 500
 
@@ -39,7 +44,7 @@ describe('10,000 waiters on one key, 1,000 a second', () => {
 
     const order: number[] = []
     let early = 0
-    let first = Infinity
+    let base = Infinity
     let last = { atMs: 0, lateMs: 0 }
     const delay = monitorEventLoopDelay({ resolution: 1 })
     delay.enable()
@@ -50,8 +55,8 @@ describe('10,000 waiters on one key, 1,000 a second', () => {
         expect(outcome).toBe('allowed')
         order.push(index)
         if (now < atMicros) early += 1
-        if (index === 0) first = atMicros
-        if (index === WAITERS - 1) last = { atMs: (atMicros - first) / 1_000, lateMs: (now - atMicros) / 1_000 }
+        if (index === SETTLED) base = atMicros
+        if (index === WAITERS - 1) last = { atMs: (atMicros - base) / 1_000, lateMs: (now - atMicros) / 1_000 }
       }),
     )
     delay.disable()
@@ -62,7 +67,7 @@ describe('10,000 waiters on one key, 1,000 a second', () => {
     )
     expect(order).toEqual(Array.from({ length: WAITERS }, (_, index) => index))
     expect([early, calls]).toEqual([0, WAITERS])
-    expect(last.atMs).toBe((WAITERS - 1) * (1_000 / PER_SECOND))
+    expect(last.atMs).toBe((WAITERS - 1 - SETTLED) * (1_000 / PER_SECOND))
     expect(bytes).toBeLessThanOrEqual(MAX_BYTES)
     expectInTime('the last waiter', last.lateMs, last.atMs / 100 + 5 + lagMs)
   })
