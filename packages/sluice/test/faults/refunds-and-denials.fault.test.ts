@@ -5,8 +5,10 @@ import { advised, noRedis, privateRedis } from './private-redis.ts'
 import { report } from './stopped.ts'
 
 const DENIED = 10_000
-const REFUNDS = 2_000
-const ROUNDS = 5
+/** Refunds at once. */
+const SIZE = 50
+const BATCHES = 200
+const WARM_UP = 40
 
 /** Other programs on the machine may disturb a measurement. So a test that misses its bound is repeated once. */
 const AGAIN = { retry: 1 }
@@ -19,9 +21,10 @@ describe.skipIf(noRedis)('R8: refunds with 10,000 remembered denials', AGAIN, ()
       const client = advised(server.port)
       onTestFinished(() => client.disconnect())
       await new Promise((resolve) => client.once('ready', resolve))
-      const store = redisStore({ client: ioredis(client) })
+      // All are still remembered when the last refund is made. By default they would be for a second.
+      const store = redisStore({ client: ioredis(client), ring: { denials: { maxDeniedMs: 60_000 } } })
       await store.ready()
-      return createLimiter({ limit: fixedWindow({ limit: 1, window: '1h' }), store, deadlineMs: 10_000 })
+      return createLimiter({ limit: fixedWindow({ limit: 1, window: '300d' }), store, deadlineMs: 10_000 })
     }
     const [without, withDenials] = [await opened(), await opened()]
     const keys = Array.from({ length: DENIED }, (_, index) => ({ key: `denied-${index}` }))
@@ -32,16 +35,20 @@ describe.skipIf(noRedis)('R8: refunds with 10,000 remembered denials', AGAIN, ()
     const remembered = await withDenials.check(`denied-${DENIED - 1}`)
     expect([remembered.outcome, remembered.source]).toEqual(['denied', 'denied-cache'])
 
-    const perSecond = async (limiter: typeof withDenials): Promise<number> => {
-      const started = performance.now()
-      for (let done = 0; done < REFUNDS; done += 50)
-        await Promise.all(Array.from({ length: 50 }, (_, index) => limiter.refund(`other-${done + index}`)))
-      return (REFUNDS * 1_000) / (performance.now() - started)
+    const times = new Map([without, withDenials].map((limiter) => [limiter, [] as number[]]))
+    // The two take turns, and the quickest tenth of each one's batches counts. So other work of the machine disturbs both alike.
+    for (let batch = 0; batch < WARM_UP + BATCHES; batch += 1) {
+      for (const [limiter, took] of batch % 2 === 0 ? [...times] : [...times].toReversed()) {
+        const started = performance.now()
+        await Promise.all(Array.from({ length: SIZE }, (_, index) => limiter.refund(`other-${(batch % 40) * SIZE + index}`)))
+        if (batch >= WARM_UP) took.push(performance.now() - started)
+      }
     }
-    await Promise.all([perSecond(without), perSecond(withDenials)])
-    const rounds: (readonly [number, number])[] = []
-    for (let round = 0; round < ROUNDS; round += 1) rounds.push([await perSecond(without), await perSecond(withDenials)] as const)
-    const [alone, full] = [0, 1].map((side) => Math.max(...rounds.map((round) => round[side] as number))) as [number, number]
+    const perSecond = (took: readonly number[]): number => {
+      const quickest = took.toSorted((one, other) => one - other).slice(0, BATCHES / 10)
+      return (quickest.length * SIZE * 1_000) / quickest.reduce((sum, ms) => sum + ms)
+    }
+    const [alone, full] = [...times.values()].map(perSecond) as [number, number]
     report('refunds per second', { without: alone, withDenials: full, ratio: full / alone })
     expect(full).toBeGreaterThanOrEqual(0.9 * alone)
   })
