@@ -35,7 +35,7 @@ describe.skipIf(noRedis)('a Redis behind a bad network', () => {
 
   it('200 ms away with jitter, and a deadline that allows for it: nothing is lost', async () => {
     const { proxy, store } = await behindProxy()
-    const { degraded } = await underFault({ store, bound: 0, deadlineMs: 2_000 }, async () => {
+    const { degraded } = await underFault({ store, bound: 0, deadlineMs: 10_000 }, async () => {
       proxy.faults.delayMs = [150, 250]
       await wait(1_500)
       proxy.faults.delayMs = [0, 0]
