@@ -9,8 +9,8 @@ import { heap } from './under-fault.ts'
 const WAITERS = 10_000
 const PER_SECOND = 1_000
 /**
- * From this waiter on, they wait a second or longer. The first ones wait for milliseconds. If this process pauses while it makes them, their
- * tokens are there before they come: then one that need not wait starts before the timers of others run, and all instants are later.
+ * From this waiter on, they wait a second or longer. The first ones wait for milliseconds. If this process pauses while it makes them, the
+ * tokens are there before the waiters: then one that need not wait starts before the timers of others run, and all instants are later.
  */
 const SETTLED = 1_000
 /** What a waiter may cost, all in all. */

@@ -22,7 +22,7 @@ const group = (key: string): CallGroup => ({ calls: [call(key)] })
 const OTHERS = Array.from({ length: 50 }, (_, index) => `other${index}`)
 const CONTENTION = { failure: { name: 'StoreFailure', kind: 'contention', executed: 'no' } }
 /**
- * The server ends a wait for a row when a tenth of the time is left. If this process pauses for longer than that just then, its own deadline
+ * The server ends a wait for a row when a tenth of the time is left. If this process pauses for longer than that just then, its deadline
  * comes first.
  */
 const LONG_MS = 5_000
