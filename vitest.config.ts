@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { LATE } from './packages/sluice/test/faults/in-time.ts'
 import { NamesHangs } from './packages/sluice/test/setup/hangs.ts'
 
 /** Tests run on the TypeScript sources: the condition below picks them in every package's exports. */
@@ -25,5 +26,7 @@ export default defineConfig({
     expect: { poll: { timeout: 20_000 } },
     // Many tests wait for real time or for another process: a third keeps two cores busy.
     maxWorkers: 3,
+    // As in vitest.faults.config.ts: one file of its tests runs here as well.
+    retry: { count: 1, condition: LATE },
   },
 })
