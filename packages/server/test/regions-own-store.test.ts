@@ -1,6 +1,6 @@
 import { StoreFailure } from 'sluice'
 import type { ReplicatorStatus } from 'sluice/regions'
-import { describe, expect, inject, it, vi } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 import { statusOf } from '../src/regions/region-status.ts'
 import { followOwnStore } from '../src/regions/own-store.ts'
 import { run, serve } from './command.ts'
@@ -59,7 +59,7 @@ describe('the own store of a region', () => {
     const args = [policy, '--store', store.href, '--region-key-file', file('a-key-of-regions-of-32-characters-or-more')]
     const eu = await serve([...args, '--region', 'eu'])
     const metrics = async (): Promise<string> => (await fetch(`${eu.url}/metrics`)).text()
-    await vi.waitFor(async () => expect(await metrics()).toContain('sluice_region_store_failing 0\n'))
+    await expect.poll(metrics).toContain('sluice_region_store_failing 0\n')
     const us = await run(['serve', ...args, '--region', 'us', '--log-format', 'text'], { PORT: '0' })
     expect([us.code, us.stderr]).toEqual([3, expect.stringContaining('region eu has this store, and region us needs one of its own')])
     expect(us.stderr.trim().split('\n')).toHaveLength(1)

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createGate, isPageOf, MAX_SKEW_MS, type RegionKeys, signPage, signRequest } from '../src/regions/signatures.ts'
 import { REGION_PATH } from '../src/regions/peers.ts'
 import { run, serve } from './command.ts'
@@ -127,7 +127,7 @@ describe('serve --region', () => {
     const metrics = await (await fetch(`${service.url}/metrics`)).text()
     expect(metrics).toContain('sluice_region_phase 2\n')
     expect(metrics).toContain('sluice_region_requests_refused_total 1\n')
-    await vi.waitFor(() => expect(service.output()).toContain('region us cannot be read: http://127.0.0.1:1 cannot be reached'))
+    await expect.poll(service.output).toContain('region us cannot be read: http://127.0.0.1:1 cannot be reached')
     expect(await service.stop()).toBe(0)
   })
 })
