@@ -1,7 +1,7 @@
 import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Redis } from 'ioredis'
+import { Redis } from 'ioredis'
 import { ioredis, redisStore } from '../../../src/redis.ts'
 import type { Store } from '../../../src/stores/store.ts'
 import { advised, advisedBySentinel, type PrivateRedis, startPrivateRedis } from '../../faults/redis-server.ts'
@@ -37,6 +37,13 @@ export interface FailingOver extends RegionServer {
 
 const RING = { deadline: '2s' } as const
 const SNAPSHOT = 'saved.rdb'
+/**
+ * After so many milliseconds of silence, sentinels take the primary for dead: before the failover, and from then on. If the machine stops
+ * for a moment, nothing must be promoted early.
+ */
+const [PATIENT_MS, DOWN_MS] = [600_000, 1_500]
+/** Sentinels that were stopped for 2 s promote nothing for 30 s. */
+const PROMOTED_MS = 60_000
 
 const storeOf = (client: Redis): Store => redisStore({ client: ioredis(client), ring: RING })
 
@@ -82,7 +89,7 @@ export async function sentinelRegion(binary: string): Promise<FailingOver> {
     link = await tcpProxy(port, () => 0)
     return link.port
   }
-  const servers = await startSentinels(binary, { through, allThrough: true, downAfterMs: 1_500 })
+  const servers = await startSentinels(binary, { through, allThrough: true, downAfterMs: PATIENT_MS })
   const { primary, replica } = servers
   const clients = [advisedBySentinel(servers.sentinels, SENTINEL_NAME), advised(primary.port)]
   return {
@@ -90,14 +97,16 @@ export async function sentinelRegion(binary: string): Promise<FailingOver> {
     stores: clients.map(storeOf),
     async failOver() {
       if ((await servers.primaryPort()) === replica.port) throw new Error('the replica was promoted already')
+      for (const { host, port } of servers.sentinels) await impatient(port, host)
       let before = nowMicros()
       link?.blackhole()
-      await until('the replica is promoted', async () => {
+      const isPromoted = async (): Promise<boolean> => {
         const asked = nowMicros()
         if ((await servers.primaryPort()) === replica.port) return true
         before = asked
         return false
-      })
+      }
+      await until('the replica is promoted', isPromoted, PROMOTED_MS)
       return before
     },
     async killOld() {
@@ -110,5 +119,14 @@ export async function sentinelRegion(binary: string): Promise<FailingOver> {
       await servers.stop()
       await link?.stop()
     },
+  }
+}
+
+async function impatient(port: number, host: string): Promise<void> {
+  const client = new Redis(port, host)
+  try {
+    await client.call('SENTINEL', 'SET', SENTINEL_NAME, 'down-after-milliseconds', DOWN_MS)
+  } finally {
+    client.disconnect()
   }
 }
