@@ -25,7 +25,7 @@ describe.skipIf(noPostgres || noProcesses)('regionalStore over PostgreSQL, with 
       let server = await privatePostgres(kept)
       onTestFinished(() => server.stop())
       const pools = Array.from({ length: 3 }, () => {
-        const pool = new pgDriver.Pool({ connectionString: server.url, max: 4, connectionTimeoutMillis: 500 })
+        const pool = new pgDriver.Pool({ connectionString: server.url, max: 4, connectionTimeoutMillis: 5_000 })
         pool.on('error', () => {})
         onTestFinished(() => pool.end())
         return pool

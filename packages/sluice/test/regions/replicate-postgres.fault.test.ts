@@ -11,6 +11,8 @@ import { overOf, type Passed } from './over.ts'
 
 const [RATE, BURST] = [100, 100]
 const limit = tokenBucket({ rate: `${RATE}/s`, burst: BURST })
+/** No server is lost here, so a connection may take as long as a busy machine needs. */
+const CONNECT_MS = 10_000
 const RING = { deadline: '2s', breaker: false } as const
 const limiterOf = (store: RegionalStore): Limiter => createLimiter({ limit, store, onStoreFailure: 'deny', deadlineMs: 2_000 })
 
@@ -22,7 +24,13 @@ describe.skipIf(noRedis || noPostgres)('replicate', () => {
     const start = async (self: string, peer: string) => {
       const [store, other] = [0, 1].map(() =>
         // The regions have tables of their own on one server.
-        postgresStore({ client: pg(pooled(server.url, 4).pool), table: self, sweepEveryMs: 0, onWarning: () => {}, ring: RING }),
+        postgresStore({
+          client: pg(pooled(server.url, 4, CONNECT_MS).pool),
+          table: self,
+          sweepEveryMs: 0,
+          onWarning: () => {},
+          ring: RING,
+        }),
       ) as [PostgresStore, PostgresStore]
       await store.migrate()
       const [carries, publishes] = [store, other].map((one) => regionalStore({ store: one, self, peers: [peer], mode: 'escrow' }))
@@ -56,7 +64,7 @@ describe.skipIf(noRedis || noPostgres)('replicate', () => {
       client.disconnect()
       await Promise.all([redis.stop(), postgres.stop()])
     })
-    const { pool } = pooled(postgres.url, 4)
+    const { pool } = pooled(postgres.url, 4, CONNECT_MS)
     const stores: Record<string, RegionalStore> = {
       eu: regionalStore({ store: redisStore({ client: ioredis(client), ring: RING }), self: 'eu', peers: ['us'], mode: 'escrow' }),
       us: regionalStore({
