@@ -43,25 +43,39 @@ describe('the text of regions status', () => {
   })
 })
 
-describe('a region that was removed', () => {
-  const change = async (action: string, name: string) => {
-    const calls: object[] = []
-    let said = ''
-    const args = {
-      words: [action, name],
-      text: () => undefined,
-      switch: () => action === 'adopt',
-      called: (flag: string) => flag,
-    } as unknown as ParsedArguments
-    const service = {
-      status: async () => ({ ...STATUS, self: 'eu', weights: { eu: 1_000 }, peers: { us: peer } }),
-      reweigh: async (wanted: object) => void calls.push(wanted),
-    }
-    const io = { err: (text: string) => void (said += text) } as Parameters<typeof changeWeights>[2]
-    const status = await changeWeights(service, args, io)
-    return { status, calls, said }
-  }
+const REMOVED: RegionStatus = { ...STATUS, self: 'eu', weights: { eu: 1_000 }, peers: { us: peer } }
 
+/** Runs a change. `statuses` are those that the service has, one after the other. */
+async function change(action: string, name: string, statuses: readonly RegionStatus[] = [REMOVED]) {
+  const calls: object[] = []
+  let said = ''
+  let looked = 0
+  const args = {
+    words: [action, name],
+    text: () => undefined,
+    switch: () => action === 'adopt',
+    called: (flag: string) => flag,
+  } as unknown as ParsedArguments
+  const service = {
+    status: async () => statuses[looked++] ?? REMOVED,
+    reweigh: async (wanted: object) => void calls.push(wanted),
+  }
+  const io = { err: (text: string) => void (said += text) } as Parameters<typeof changeWeights>[2]
+  const status = await changeWeights(service, args, io)
+  return { status, calls, said }
+}
+
+describe('a change of weights', () => {
+  it('says once what the present era waits for', async () => {
+    const before: RegionStatus = { ...REMOVED, weights: { eu: 500, us: 500 } }
+    const away: RegionStatus = { ...before, phase: 'closed', peers: { us: { ...peer, lagMs: 9_000 } } }
+    const { status, calls, said } = await change('drain', 'us', [before, away, away, { ...before, era: 4 }])
+    expect([status.era, calls]).toEqual([4, [{ weights: { eu: 1_000, us: 0 } }]])
+    expect(said).toBe('sluice: regions: era 3 ends: waits for us, which cannot be read\n')
+  })
+})
+
+describe('a region that was removed', () => {
   it.each(['adopt', 'remove'])('needs no second %s', async (action) => {
     const { status, calls, said } = await change(action, 'us')
     expect([status.weights, calls]).toEqual([{ eu: 1_000 }, []])
