@@ -31,9 +31,13 @@ it('counters: two services exceed a limit by at most B + r D, pay it back, and k
     // If only one region has traffic, it can use the whole limit. In mode escrow, the other region would first have to send its part of the
     // limit.
     await load(['eu'], soon(3_000))
-    const alone = performance.now()
-    await load(['eu'], soon(3_000))
-    expect(rateOf('eu', alone)).toBeGreaterThan(0.9 * RATE)
+    const rateAlone = async (): Promise<number> => {
+      const alone = performance.now()
+      await load(['eu'], soon(3_000))
+      return rateOf('eu', alone)
+    }
+    // If the machine stops at the end of these 3 s, the next ones count.
+    await expect.poll(rateAlone).toBeGreaterThan(0.9 * RATE)
 
     for (const name of NAMES) links[name].set({ passes: 'no-connection' })
     await load(NAMES, cutOff)
