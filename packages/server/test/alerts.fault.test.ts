@@ -38,6 +38,19 @@ async function send(url: string, init: RequestInit): Promise<number> {
   return answer.status
 }
 
+/**
+ * Opens a connection, and waits for the answer on it. A service that is late accepts one connection at a time, so it would notice that a
+ * client has left before it accepts the next one, and connections without a request would never be open together.
+ */
+function answered(url: string): Promise<Socket> {
+  const { hostname, port } = new URL(url)
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname, () => socket.write('GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n'))
+    socket.on('error', () => {})
+    for (const event of ['data', 'close']) socket.once(event, () => resolve(socket))
+  })
+}
+
 /** Decides requests for a path, in lists of at most 1,000. */
 async function decide(url: string, requests: number, path = '/', list = 1_000): Promise<void> {
   for (let left = requests; left > 0; left -= list) {
@@ -159,9 +172,7 @@ rules:
 
   it('connections above the bound', async () => {
     const before = await scrape(service.url)
-    const { hostname, port } = new URL(service.url)
-    const sockets: Socket[] = Array.from({ length: 100 }, () => connect(Number(port), hostname).on('error', () => {}))
-    await pause(300)
+    const sockets = await Promise.all(Array.from({ length: 100 }, () => answered(service.url)))
     for (const socket of sockets) socket.destroy()
     await expect.poll(async () => (await fetch(`${service.url}/metrics`).catch(() => undefined))?.status).toBe(200)
     const after = await scrape(service.url)
