@@ -49,7 +49,8 @@ async function server(...extra: readonly string[]): Promise<{ engine: Engine; cl
 /** States of two limits, as a service makes them. */
 async function fill(client: Redis, keys: number): Promise<void> {
   const store = redisStore({ client: ioredis(client) })
-  const limits = { bucket: tokenBucket({ rate: '1/h', burst: 5 }), window: fixedWindow({ limit: 5, window: '1h' }) }
+  // A window that is aligned to the clock could end, and its keys with it, before they are counted.
+  const limits = { bucket: tokenBucket({ rate: '1/h', burst: 5 }), window: fixedWindow({ limit: 5, window: '1h', align: 'first' }) }
   const limiter = createLimiter({ name: 'api', limits, store, deadlineMs: 30_000 })
   await limiter.ready()
   for (let from = 0; from < keys; from += 500) {
