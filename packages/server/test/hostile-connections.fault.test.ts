@@ -53,27 +53,32 @@ function open(url: string, index: number): Promise<Socket> {
 }
 
 /**
- * Requests /livez on new connections, one after the other, until it is stopped. Returns the wrong statuses, and the longest time of a
- * request.
+ * Requests /livez on new connections, one after the other, until it is stopped. Returns the wrong statuses, and the longest time from one
+ * answer to the next. That includes the pause between two requests, because other work of the machine may delay this process meanwhile.
  */
 function probing(url: string): () => Promise<{ sent: number; bad: unknown[]; longestMs: number }> {
   const found = { sent: 0, bad: [] as unknown[], longestMs: 0 }
-  const state = { running: true }
+  const state = { running: true, last: performance.now() }
+  const measure = (): void => {
+    const now = performance.now()
+    found.longestMs = Math.max(found.longestMs, now - state.last)
+    state.last = now
+  }
   const done = (async () => {
     while (state.running) {
-      const started = performance.now()
       const status = await fetch(`${url}/livez`, { headers: { connection: 'close' } }).then(
         (answer) => answer.status,
         (error: unknown) => error,
       )
       found.sent += 1
       if (status !== 200) found.bad.push(status)
-      found.longestMs = Math.max(found.longestMs, performance.now() - started)
+      measure()
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
   })()
   return async () => {
     state.running = false
+    measure()
     await done
     return found
   }
