@@ -84,7 +84,7 @@ describe.skipIf(redis === undefined)('a service that keeps identities under othe
     const secret = randomBytes(32).toString('hex')
     const name = `hmac-${process.pid}`
     const file = policyFile(
-      `version: 1\nidentifiers: { mode: hmac, secretFile: ./secret }\nrules:\n  - { name: ${name}, key: ["header:x-api-key"], rate: 1/h, burst: 5 }\n`,
+      `version: 1\nfailure: { deadline: 20s }\nidentifiers: { mode: hmac, secretFile: ./secret }\nrules:\n  - { name: ${name}, key: ["header:x-api-key"], rate: 1/h, burst: 5 }\n`,
     )
     writeNextTo(file, 'secret', secret)
     const service = await serve(['--demo', file, '--store', redis as string])
