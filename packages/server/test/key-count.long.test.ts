@@ -94,7 +94,7 @@ describe.skipIf('missing' in redis)('O6: keys of a Redis', () => {
     expect([await count(1_000), await count(1_000)]).toEqual([undefined, undefined])
     const refused = (await client.call('acl', 'log')) as readonly (readonly unknown[])[]
     // The server joins equal entries, and counts them.
-    expect(refused.every((entry) => entry[1] === 1)).toBe(true)
+    expect(refused.map((entry) => `${String(entry[7])} ${String(entry[1])}`).toSorted()).toEqual(['dbsize 1', 'scan 1'])
     plain.disconnect()
   })
 })
