@@ -44,7 +44,8 @@ const bySecret = (name: string): JwtChoice & { by: 'secret' } => ({ by: 'secret'
 const PUBLIC = ['RS256', 'PS384', 'ES256', 'ES512', 'EdDSA']
 const byKeys = (name: string): JwtChoice => ({ by: 'jwks', file: name, algorithms: PUBLIC, leewayMs: 0 })
 
-const secret = randomBytes(32)
+/** Not random: a secret that ends with a carriage return would lose it as a part of the line break of its file. */
+const secret = Buffer.alloc(32, 's')
 const signed = (
   claims: JWTPayload,
   header: { alg: string; kid?: string } = { alg: 'HS256' },
