@@ -30,10 +30,11 @@ const ATTEMPTS = 6
  */
 const LEAST_LIMIT_MS = 200
 
+/** In tests that are not about lateness: the proxy waits long for the service. */
 async function behind(name: ProxyName, policy = POLICY, ...args: readonly string[]) {
   const service = await serve([policyFile(policy), ...args])
   onTestFinished(async () => void (await service.stop()))
-  return { service, ...(await proxied(name, service.url)) }
+  return { service, ...(await proxied(name, service.url, true)) }
 }
 
 /** Runs the service in a process of its own, which a test can stop and kill. It always starts on the same port. */

@@ -92,8 +92,9 @@ export interface Proxied {
 /**
  * Starts a proxy with the configuration of its example, between clients, a service and a backend. The backend answers with the status that
  * the path ends with, or 200, and with the length of the body that it got.
+ * @param patient whether the proxy waits longer than its example does, in a test that is not about lateness
  */
-export async function proxied(name: ProxyName, service: string): Promise<Proxied> {
+export async function proxied(name: ProxyName, service: string, patient = false): Promise<Proxied> {
   const reached: string[] = []
   const backend = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
     reached.push(request.url ?? '')
@@ -106,6 +107,7 @@ export async function proxied(name: ProxyName, service: string): Promise<Proxied
   const folder = mkdtempSync(join(tmpdir(), `sluice-${name}-`))
   for (const file of readdirSync(join(EXAMPLES, name))) cpSync(join(EXAMPLES, name, file), join(folder, file))
   const file = join(folder, kind.file)
+  if (patient) for (const each of readdirSync(folder)) waitLonger(join(folder, each))
   const [text, port] = await kind.prepare(readFileSync(file, 'utf8'), folder)
   const here = `127.0.0.1:${(backend.address() as AddressInfo).port}`
   writeFileSync(file, text.replaceAll(SERVICE, new URL(service).host).replaceAll(BACKEND, here))
@@ -129,6 +131,12 @@ export async function proxied(name: ProxyName, service: string): Promise<Proxied
     backend.close()
   })
   return { send, reached }
+}
+
+/** Replaces the time limits of an example by one that no pause of a busy machine exceeds. */
+function waitLonger(file: string): void {
+  const text = readFileSync(file, 'utf8')
+  writeFileSync(file, text.replaceAll(/\b(?:250|500)ms\b/g, '20s').replace('timeout = 1000', 'timeout = 20000'))
 }
 
 /**
