@@ -140,7 +140,7 @@ describe.skipIf(url === undefined)('ways are limiters', () => {
   ])('the audit of %s with %i callers: over the limit is %s', async (way, callers, over) => {
     const grant = await auditGrant({ url: url ?? '', seconds: 0.5, way, callers })
     expect(grant.overGrantPercent > 0).toBe(over)
-    // On a busy machine the first answers may come too late for anybody to be let through.
-    expect(grant.allowed + grant.errors).toBeGreaterThanOrEqual(10)
+    // On a busy machine the first answers may come too late for anybody to be let through, and a single caller may call a few times only.
+    expect(grant.allowed + grant.errors).toBeGreaterThanOrEqual(Math.min(10, grant.total))
   })
 })
