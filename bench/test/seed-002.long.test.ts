@@ -18,7 +18,11 @@ describe.skipIf(redis === undefined)('seed-002: the program of the article on Re
   })
 
   it('a flood gets more than the limit', async () => {
-    expect((await auditGrant({ url, seconds: 1, way: 'lua-clojure', callers: 64 })).overGrantPercent).toBeGreaterThan(20)
+    let over = 0
+    // While the machine does other work, a short flood may have too few calls to show it.
+    for (let seconds = 1; seconds <= 16 && over <= 20; seconds *= 2)
+      over = (await auditGrant({ url, seconds, way: 'lua-clojure', callers: 64 })).overGrantPercent
+    expect(over).toBeGreaterThan(20)
   })
 
   it('keeps two keys for a user, and none expires', async () => {
