@@ -13,7 +13,8 @@ test('a port is returned once, and never one from which systems take those of ou
 test('a port that somebody listens on is passed over', async () => {
   const taken = (((await freePort()) + 1 - 10_000) % 22_768) + 10_000
   const server = createServer().listen(taken, '127.0.0.1')
-  await once(server, 'listening')
+  // If this fails, another program listens on it already.
+  await once(server, 'listening').catch(() => {})
   try {
     expect(await freePort()).not.toBe(taken)
   } finally {
