@@ -82,7 +82,7 @@ describe('a watched file', () => {
     const found = watching(prepare)
     for (const text of ['second', 'third!', 'fourth']) {
       change(found, text)
-      await expect.poll(() => found.seen.at(-1), { timeout: 5_000 }).toBe(text)
+      await expect.poll(() => found.seen.at(-1)).toBe(text)
     }
     expect(found.seen).toEqual(['second', 'third!', 'fourth'])
   })
@@ -92,31 +92,31 @@ describe('a watched file', () => {
       writeFileSync(join(folder, 'p.yaml'), 'already another')
       return join(folder, 'p.yaml')
     })
-    await expect.poll(() => seen, { timeout: 5_000 }).toEqual(['already another'])
+    await expect.poll(() => seen).toEqual(['already another'])
   })
 
   it('is one change when it is written in several steps', async () => {
     const { file, seen } = watching(plain)
     for (let step = 0; step < 5; step += 1) writeFileSync(file, `step ${step}`)
-    await expect.poll(() => seen, { timeout: 5_000 }).toEqual(['step 4'])
+    await expect.poll(() => seen).toEqual(['step 4'])
   })
 
   it('is reported once when it is gone, and again when it is back', async () => {
     const { file, seen } = watching(plain)
     unlinkSync(file)
-    await expect.poll(() => seen, { timeout: 5_000 }).toEqual(['(gone)'])
+    await expect.poll(() => seen).toEqual(['(gone)'])
     writeFileSync(file, 'first')
-    await expect.poll(() => seen, { timeout: 5_000 }).toEqual(['(gone)', 'first'])
+    await expect.poll(() => seen).toEqual(['(gone)', 'first'])
   })
 
   it('is reported once when its name cannot be followed, and again when it can', async () => {
     const { folder, file, seen } = watching(plain)
     symlinkSync('p.yaml', join(folder, 'itself'))
     renameSync(join(folder, 'itself'), file)
-    await expect.poll(() => seen, { timeout: 5_000 }).toEqual(['(gone)'])
+    await expect.poll(() => seen).toEqual(['(gone)'])
     writeFileSync(join(folder, 'next'), 'second')
     renameSync(join(folder, 'next'), file)
-    await expect.poll(() => seen, { timeout: 5_000 }).toEqual(['(gone)', 'second'])
+    await expect.poll(() => seen).toEqual(['(gone)', 'second'])
   })
 
   it('is tried again more seldom where it cannot be taken in, and at once when it changes', async () => {
@@ -142,7 +142,7 @@ describe('a watched file', () => {
     expect([second - first >= 249, third - second >= 499, fourth - third >= 999]).toEqual([true, true, true])
     broken = false
     writeFileSync(file, 'mended')
-    await expect.poll(() => tries.length, { timeout: 5_000 }).toBeGreaterThan(4)
+    await expect.poll(() => tries.length).toBeGreaterThan(4)
   })
 
   it('is read on demand, changed or not', () => {
@@ -157,7 +157,7 @@ describe('a watched file', () => {
     try {
       for (const text of ['second', 'third!']) {
         writeFileSync(file, text)
-        await expect.poll(() => seen.at(-1), { timeout: 5_000 }).toBe(text)
+        await expect.poll(() => seen.at(-1)).toBe(text)
       }
     } finally {
       clearInterval(log)
@@ -169,11 +169,11 @@ describe('a watched file', () => {
     let written = 0
     const writer = setInterval(() => writeFileSync(file, `text ${(written += 1)}`), 20)
     try {
-      await expect.poll(() => seen.length, { timeout: 5_000 }).toBeGreaterThan(0)
+      await expect.poll(() => seen.length).toBeGreaterThan(0)
     } finally {
       clearInterval(writer)
     }
-    await expect.poll(() => seen.at(-1), { timeout: 5_000 }).toBe(`text ${written}`)
+    await expect.poll(() => seen.at(-1)).toBe(`text ${written}`)
   })
 
   it.each(['read', 'taken in'])('R13: is tried again where it could not be %s, though nothing changes any more', async (what) => {
