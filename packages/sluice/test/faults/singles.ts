@@ -36,14 +36,18 @@ export interface Shares {
   readonly lag: number
 }
 
+/** Whether the event loop was free for more than half of the time that a call took. */
+export function isFree(load: Load, { started, ended }: Sample): boolean {
+  return load.held(started, ended).all < (ended - started) / 2
+}
+
 /** Of calls that began within a window. */
 export function sharesOf(load: Load, from: number, to: number, which: (sample: Sample) => boolean = () => true): Shares {
   const calls = load.samples.filter((sample) => sample.started >= from && sample.started <= to && which(sample))
-  const free = ({ started, ended }: Sample): boolean => load.held(started, ended).all < (ended - started) / 2
   const took = calls.map(({ started, ended }) => ended - started - load.held(started, ended).all).sort((a, b) => a - b)
   return {
     calls: calls.length,
-    undecided: calls.filter((sample) => sample.decision.outcome === 'undecided' && free(sample)).length / calls.length,
+    undecided: calls.filter((sample) => sample.decision.outcome === 'undecided' && isFree(load, sample)).length / calls.length,
     p99: took[Math.floor(took.length * 0.99)] ?? Number.NaN,
     lag: (load.held(from, to).all / (to - from)) * 1_000,
   }
