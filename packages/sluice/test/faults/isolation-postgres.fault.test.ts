@@ -37,11 +37,14 @@ describe.skipIf(noPostgres)('R9, R11, R12: PostgreSQL rows in trouble', AGAIN, (
     await holder.query('rollback')
     await holder.end()
     await singles.stop()
-    const [held, others] = [true, false].map((own) => sharesOf(singles.load, from, to, ({ key }) => (key === 'caller-0') === own))
-    report('one row held', { calls: others?.calls, undecided: others?.undecided, ownUndecided: held?.undecided })
-    expect(held?.undecided).toBeGreaterThan(0.5)
-    expect(others?.calls).toBeGreaterThan(500)
-    expect(others?.undecided).toBeLessThanOrEqual(0.02)
+    const own = singles.load.samples.filter(({ key, started }) => key === 'caller-0' && started >= from && started <= to)
+    // Counted whether or not the event loop was free, unlike those of the others: on a busy machine it is not.
+    const held = own.filter(({ decision }) => decision.outcome === 'undecided').length / own.length
+    const { calls, undecided } = sharesOf(singles.load, from, to, ({ key }) => key !== 'caller-0')
+    report('one row held', { calls, undecided, ownUndecided: held })
+    expect(held).toBeGreaterThan(0.5)
+    expect(calls).toBeGreaterThan(500)
+    expect(undecided).toBeLessThanOrEqual(0.02)
   })
 
   it('a hot row at 32 connections: at most one call in a thousand is undecided at the default deadline', async () => {
