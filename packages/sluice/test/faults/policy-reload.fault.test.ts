@@ -5,6 +5,7 @@ import { ioredis, bareRedisStore } from '../../src/stores/redis/index.ts'
 import type { Store } from '../../src/stores/store.ts'
 import { audit, type TraceEntry } from '../../src/testing.ts'
 import { facts } from '../engine/bench.ts'
+import { expectInTime } from './in-time.ts'
 import { advised, noRedis, privateRedis } from './private-redis.ts'
 import { continueTree, noProcesses, stopTree } from './process-tree.ts'
 import { report } from './stopped.ts'
@@ -59,12 +60,13 @@ describe.skipIf(noRedis || noProcesses)('a policy that is reloaded while the sto
       state.stopped = false
       continueTree(server.pid)
       const resumed = performance.now()
-      await until('the new policy decides', async () => trace.some((entry) => entry.policy === current), 2_000)
-      report('reloaded', { recovery: performance.now() - resumed })
-      expect(performance.now() - resumed).toBeLessThanOrEqual(1_000)
-      await wait(700)
+      await until('the new policy decides', async () => trace.some((entry) => entry.policy === current))
+      const recovery = performance.now() - resumed
+      report('reloaded', { recovery })
+      expectInTime('the recovery', recovery, 1_000)
+      await busyFor(700)
     }
-    await wait(500)
+    await busyFor(500)
     await reload(10, 5)
     await reload(300, 30)
     state.running = false
@@ -88,6 +90,16 @@ describe.skipIf(noRedis || noProcesses)('a policy that is reloaded while the sto
     }
   })
 })
+
+/** Lets the callers call for so many milliseconds, of which time for which the machine stopped this process is no part. */
+async function busyFor(ms: number): Promise<void> {
+  for (let [left, look] = [ms, performance.now()]; left > 0;) {
+    await wait(5)
+    const now = performance.now()
+    left -= Math.min(20, now - look)
+    look = now
+  }
+}
 
 function limitOf(rate: number, burst: number): ReturnType<typeof tokenBucket> {
   return tokenBucket({ rate: `${rate}/s`, burst })
