@@ -44,6 +44,16 @@ async function left(limiter: Limiter, key: string): Promise<readonly number[]> {
   return remaining
 }
 
+/**
+ * Makes the reservation, and repeats the call until the store has answered. It may fail: a client may not be connected to all nodes yet, and
+ * a connection may take longer than its timeout. A reservation with an id can safely be repeated.
+ */
+async function reserved(limiter: Limiter, key: string): Promise<string> {
+  const id = `hold of ${key}`
+  await until('the hold is made', async () => (await limiter.reserve(key, { ...RESERVATION, id })).decision.outcome === 'allowed')
+  return id
+}
+
 /** Settles a hold with one token, and repeats the call until the store has answered, as a client would. */
 async function settled(limiter: Limiter, key: string, id: string): Promise<Awaited<ReturnType<Limiter['settle']>>> {
   let answer: Awaited<ReturnType<Limiter['settle']>> | undefined
@@ -84,8 +94,7 @@ describe.skipIf(noRedis)('failover by Sentinel between reserve and settle', () =
 
   it('a hold that was replicated is settled by the new primary, once', async () => {
     const { limiter, client, servers } = await start()
-    const { id, decision } = await limiter.reserve('k', RESERVATION)
-    expect(decision.outcome).toBe('allowed')
+    const id = await reserved(limiter, 'k')
     expect(await client.wait(1, 5_000)).toBe(1)
     servers.primary.signal('SIGKILL')
     await until('a sentinel names the replica', async () => (await servers.primaryPort()) === servers.replica.port)
@@ -96,7 +105,7 @@ describe.skipIf(noRedis)('failover by Sentinel between reserve and settle', () =
   it('a hold that was not replicated is unknown there: what it charged is granted again, and its settlement adds nothing', async () => {
     const { limiter, servers, link } = await start()
     link().blackhole()
-    const { id } = await limiter.reserve('k', RESERVATION)
+    const id = await reserved(limiter, 'k')
     servers.primary.signal('SIGKILL')
     await until('a sentinel names the replica', async () => (await servers.primaryPort()) === servers.replica.port)
     await until('the store decides', async () => (await limiter.check('k', { cost: 3 })).outcome === 'allowed')
@@ -119,10 +128,8 @@ describe.skipIf(noRedis)('a Redis Cluster between reserve and settle', () => {
     const limiter = limiterOn(redisStore({ client: ioredis(client) }))
     const slotOf = (key: string): number => keySlot(plainName('sluice:', { scope: { text: 'any:' }, key }))
     const keys = Array.from({ length: 12 }, (_, index) => `k${index}`)
-    const holds = keys.map((key) => ({ key, id: `hold of ${key}` }))
-    // The client may not be connected to all nodes yet, so a call may fail. A reservation with an id can safely be repeated.
-    for (const { key, id } of holds)
-      await until(key, async () => (await limiter.reserve(key, { ...RESERVATION, id })).decision.outcome === 'allowed')
+    const holds: { key: string; id: string }[] = []
+    for (const key of keys) holds.push({ key, id: await reserved(limiter, key) })
     await failOver(cluster, slotOf('k0'))
     for (const { key, id } of holds.slice(0, 4)) await expectSettledOnce(limiter, key, id)
     const slots = keys.map(slotOf)
@@ -147,7 +154,7 @@ describe.skipIf(noPostgres)('a PostgreSQL that crashes between reserve and settl
     onTestFinished(() => server.stop())
     const { pool, store } = pooled(server.url, 4)
     const limiter = limiterOn(store)
-    const { id } = await limiter.reserve('k', RESERVATION)
+    const id = await reserved(limiter, 'k')
     const { rows } = await pool.query<{ pid: number }>('select pg_backend_pid() as pid')
     // When one of its processes is killed, PostgreSQL ends all of them and recovers from its log.
     process.kill(rows[0]?.pid as number, 'SIGKILL')
@@ -167,7 +174,7 @@ describe('a PGlite that is closed between reserve and settle', () => {
       return { limiter: limiterOn(store), close: () => database.close() }
     }
     const before = await open()
-    const { id } = await before.limiter.reserve('k', RESERVATION)
+    const id = await reserved(before.limiter, 'k')
     await before.close()
     const after = await open()
     onTestFinished(after.close)
