@@ -3,9 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createLimiter } from '../../src/index.ts'
 import { expectInTime } from './in-time.ts'
 import { punctuality, startLoad } from './load.ts'
-import { noPostgres, pooled, privatePostgres } from './private-postgres.ts'
+import { migrated, noPostgres, pooled, privatePostgres } from './private-postgres.ts'
 import { noProcesses } from './process-tree.ts'
 import { CALLERS, DEADLINE_MS, expectPunctual, LATE, plenty, report, stopUnderLoad } from './stopped.ts'
+import { until } from './until.ts'
 
 /**
  * The pause of a caller between two calls. Without it, a busy machine's disk could not commit all calls, and they would time out for that
@@ -21,7 +22,8 @@ describe.skipIf(noPostgres)('a PostgreSQL that goes away under load', () => {
   afterAll(() => server?.stop())
 
   it('without the tables: undecided, and the answer says what to do', async () => {
-    const { store } = pooled(server.url)
+    // No connection is lost here. One that takes longer than the pool's timeout would be another failure.
+    const { store } = pooled(server.url, 8, 0)
     const decision = await createLimiter({ limit: plenty, store, deadlineMs: 5_000 }).check('k')
     expect(decision).toMatchObject({ outcome: 'undecided', allowed: false, degraded: { kind: 'setup', executed: 'no' } })
     expect(decision.degraded?.message).toContain('run "sluice migrate --store URL"')
@@ -31,20 +33,20 @@ describe.skipIf(noPostgres)('a PostgreSQL that goes away under load', () => {
     'stopped with all its processes, every call answers by its deadline: %s',
     async (policy) => {
       const { store } = pooled(server.url)
-      await store.migrate()
+      await migrated(store)
       await stopUnderLoad(store, { policy, pid: server.pid, stoppedMs: 2_000, pauseMs: PAUSE_MS })
     },
   )
 
   it.skipIf(noProcesses)('stopped, with a pool that waits for ever: what was given up does not keep it from coming back', async () => {
     const { store } = pooled(server.url, 8, 0)
-    await store.migrate()
+    await migrated(store)
     await stopUnderLoad(store, { policy: 'deny', pid: server.pid, stoppedMs: 5_000, pauseMs: PAUSE_MS })
   })
 
   it('every connection terminated: undecided at worst, then decided again', async () => {
     const { store } = pooled(server.url)
-    await store.migrate()
+    await migrated(store)
     const limiter = createLimiter({ limit: plenty, store, deadlineMs: DEADLINE_MS })
     const load = startLoad(limiter, { callers: CALLERS, deadlineMs: DEADLINE_MS, pauseMs: PAUSE_MS })
     const { pool: other } = pooled(server.url, 1)
@@ -55,6 +57,7 @@ describe.skipIf(noPostgres)('a PostgreSQL that goes away under load', () => {
       // under way.
       const met = (): boolean => load.samples.some(({ decision }) => decision.degraded !== undefined)
       for (let round = 0; round < 5 || (round < 100 && !met()); round += 1) {
+        await until('the pool for it is connected', () => other.query('select 1').then(() => true))
         await other.query('select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname is not null')
         await new Promise((resolve) => setTimeout(resolve, 100))
       }

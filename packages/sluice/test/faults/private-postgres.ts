@@ -2,6 +2,7 @@ import { type Engine, findPostgres, startPostgres } from '@sluice/scripts/engine
 import pgDriver from 'pg'
 import { inject, onTestFinished } from 'vitest'
 import { pg, type PostgresStore, barePostgresStore } from '../../src/stores/postgres/index.ts'
+import { until } from './until.ts'
 
 const found = inject('engines').postgres === undefined ? undefined : findPostgres()
 
@@ -21,6 +22,11 @@ export async function migratedPostgres(): Promise<Engine> {
   await barePostgresStore({ client: pg(pool) }).migrate()
   await pool.end()
   return server
+}
+
+/** Makes the tables and functions of a store. Its pool gives up a connection that takes too long, so this is repeated until it is done. */
+export async function migrated(store: PostgresStore): Promise<void> {
+  await until('the tables are made', () => store.migrate().then(() => true))
 }
 
 /** A store over a pool with the settings that the documentation advises: if the server is lost, calls fail instead of waiting. */
