@@ -65,10 +65,12 @@ describe.skipIf(noPostgres)('a PostgreSQL that refuses', () => {
       digestOf({ scope: { text: 'default:default:tb:' }, key: 'locked' }),
     ])
     const limited = barePostgresStore({ client: pg(pool) })
-    const decision = await checked(limited, 'locked')
+    // A call with a deadline would set a lock_timeout of its own.
+    const calls = [{ id: { scope: { text: 'default:default:tb:' }, key: 'locked' }, limit, cost: 1_000_000, phase: 0 }]
+    const failure: unknown = await verbs.decide(limited, [{ calls }]).catch((error: unknown) => error)
     await holder.query('rollback')
     holder.release()
-    expect(decision).toMatchObject({ outcome: 'undecided', allowed: false, degraded: { kind: 'contention', executed: 'no' } })
+    expect(failure).toMatchObject({ name: 'StoreFailure', kind: 'contention', executed: 'no' })
     expect((await checked(limited, 'locked')).limits[0]?.remaining).toBe(8)
   })
 
