@@ -85,7 +85,11 @@ describe.skipIf(noRedis)('R6: a flood of new keys, and the keys of another limit
     // At most two programs for each batch, and a few more: probes of the breaker, and programs that are loaded.
     expect(shared.calls).toBeLessThan(2.2 * shared.batches + 20)
     expect(shared.passed).toBeLessThan(0.2 * shared.flooded)
-    skip(open.refused > 0.02 * open.sent, 'this machine is too busy for a deadline of 50 ms: without a bound calls are refused as well')
+    const isGood = shared.refused < 0.05 * shared.sent
+    // Other programs may have begun after the first flood. Then another one without a bound meets them too.
+    const others = isGood ? open : await flood('again:', {})
+    const busy = [open, others].some(({ refused, sent }) => refused > 0.02 * sent)
+    skip(busy, 'this machine is too busy for a deadline of 50 ms: without a bound calls are refused as well')
     // If each new key cost a program of its own, nearly all calls of known keys would be refused.
     expect(shared.refused / shared.sent).toBeLessThan(0.05)
   })
