@@ -1,3 +1,4 @@
+import { performance as loop } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Store } from '../../src/index.ts'
@@ -31,7 +32,7 @@ interface Processor {
 
 function processor(): Processor {
   const { user, system } = process.cpuUsage()
-  return { at: performance.now(), on: (user + system) / 1_000, idle: performance.eventLoopUtilization().idle }
+  return { at: performance.now(), on: (user + system) / 1_000, idle: loop.eventLoopUtilization().idle }
 }
 
 /** Whether other programs had the processor for at least half of the time since, while this process had work. */
