@@ -58,6 +58,10 @@ export async function startSentinels(binary: string, options: SentinelOptions = 
       clients.push(client)
     }
     const [first] = clients as [Redis]
+    // After a pause of the machine of over two seconds, a sentinel fails nothing over for half a minute, longer than tests wait. Redis 6 has
+    // no such setting.
+    await until('every sentinel answers', () => Promise.all(clients.map((client) => client.ping())).then(() => true))
+    for (const client of clients) await client.call('SENTINEL', 'DEBUG', 'tilt-period', '1000').catch(() => {})
     await until('every sentinel knows the replica and the others', async () => {
       const seen = await Promise.all(
         clients.map(async (client) => {
