@@ -1,0 +1,36 @@
+import { afterAll, beforeEach, describe, expect } from 'vitest'
+import { memoryStore, type MemoryStore } from '../../src/stores/memory/memory-store.ts'
+import type { Call, CallGroup } from '../../src/stores/store.ts'
+import { benchOf } from '../../src/testing/store-suite/bench.ts'
+import { groupsOf } from '../../src/testing/store-suite/groups.ts'
+
+const KEYS = 'keeps keys apart that look alike'
+
+type Wrong = Omit<MemoryStore, 'decideNow'>
+
+/** Changes are not mapped, because the tests change only keys that stay as they are. */
+function withKeys(keyOf: (key: string) => string): Wrong {
+  const { decideNow: _, ...store } = memoryStore()
+  const callOf = ({ id, ...call }: Call): Call => ({ ...call, id: { scope: id.scope, key: keyOf(id.key) } })
+  const groupOf = (group: CallGroup): CallGroup => ({ ...group, calls: group.calls.map(callOf) })
+  return { ...store, decide: (groups, options) => store.decide(groups.map(groupOf), options) }
+}
+
+/** Each is right, but for what one test of the suite must find. */
+const WRONG: readonly [name: string, store: Wrong, failing: string][] = [
+  ['cuts keys at 64 characters', withKeys((key) => key.slice(0, 64)), KEYS],
+  ['trims keys', withKeys((key) => key.trimEnd()), KEYS],
+  ['replaces what is not ASCII', withKeys((key) => key.replaceAll(/[^\0-\u007f]/g, '?')), KEYS],
+  ['normalizes keys', withKeys((key) => key.normalize()), KEYS],
+  ['cuts keys at NUL', withKeys((key) => key.split('\0')[0] as string), KEYS],
+]
+
+describe.each(WRONG)('the store suite finds a store that %s', (_name, store, failing) => {
+  const found: string[] = []
+  beforeEach(({ task }) => {
+    task.fails = task.name === failing
+    if (task.fails) found.push(task.name)
+  })
+  afterAll(() => expect(found).toEqual([failing]))
+  groupsOf(benchOf({ open: async () => store, readState: async (id) => store.stateOf(id), differentialCalls: 1_000 }, () => store))
+})
