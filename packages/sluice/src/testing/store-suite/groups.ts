@@ -7,7 +7,7 @@ import * as verbs from '../store-verbs.ts'
 const LONG = 'x'.repeat(300)
 
 export function groupsOf(bench: Bench): void {
-  const { decide, call, fresh, tags } = bench
+  const { decide, call, fresh, options, tags } = bench
   const limits = tags.map((tag) => TENS[tag])
   const [ten = TENS.tb] = limits
 
@@ -60,6 +60,23 @@ export function groupsOf(bench: Bench): void {
         const decideOne = () => verbs.decide(bench.store, [{ calls: [call(key, limit)] }], { now: START })
         const verdicts = await Promise.all(Array.from({ length: bench.short ? 60 : 300 }, decideOne))
         expect(verdicts.flat().filter(({ outcome }) => outcome === 'allowed')).toHaveLength(10)
+      }
+    })
+
+    it('admits exactly the limit to many groups at once, and charges nothing of those that it denies', async () => {
+      for (const limit of limits) {
+        const key = fresh()
+        const calls = [call(key, ten), call(`${key}:b`, limit, 2)]
+        // In both orders, because a store that locks one state after another may then deadlock.
+        const orders = [calls, calls.toReversed()]
+        const decideOne = (_: unknown, index: number) => verbs.decide(bench.store, [{ calls: orders[index % 2] as Call[] }], { now: START })
+        const verdicts = await Promise.all(Array.from({ length: bench.short ? 60 : 300 }, decideOne))
+        const { length: admitted } = verdicts.flat().filter(({ outcome }) => outcome === 'allowed')
+        // A store that gives back may deny a group because of a charge that another group gives back.
+        if (options.givesBack === true) expect(admitted).toBeLessThanOrEqual(5)
+        else expect(admitted).toBe(5)
+        const [left] = await verbs.peek(bench.store, [{ calls }], { now: START })
+        expect(left?.calls.map(({ remaining }) => remaining)).toEqual([10 - admitted, 10 - 2 * admitted])
       }
     })
 
