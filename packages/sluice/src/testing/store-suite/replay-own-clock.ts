@@ -56,7 +56,7 @@ export function replayOwnClock(bench: Bench): void {
   const total = options.ownClockCalls ?? 0
   describe.skipIf(total === 0)('replays the kernel on its own clock', () => {
     it('identical decisions, over blocks, refunds, resets, sweeps and states that end', async (context) => {
-      context.skip(!bench.can('adjust', 'block', 'unblock'), 'the store has no adjust or no block')
+      context.skip(!bench.can('adjust', 'block', 'unblock', 'reset'), 'the store has no adjust, no block or no reset')
       const random = seeded(SEED)
       const met = createMet()
       const { decide, verb } = pairOf({ store: bench.store, reference: bench.reference() }, met, random)

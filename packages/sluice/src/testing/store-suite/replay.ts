@@ -54,7 +54,8 @@ export function replay(bench: Bench): void {
   ]
 
   describe('replays the kernel', () => {
-    it('identical decisions and states on random traces', async () => {
+    it('identical decisions and states on random traces', async (context) => {
+      context.skip(options.givesBack === true && !bench.can('reset'), 'the store gives back, and has no reset')
       const total = options.differentialCalls ?? 100_000
       const pair = { store: bench.store, reference: bench.reference() }
       const met = createMet()
@@ -72,7 +73,7 @@ export function replay(bench: Bench): void {
     }, 120_000)
 
     it('the same with refunds, penalties, blocks and resets between', async (context) => {
-      context.skip(!bench.can('adjust', 'block', 'unblock'), 'the store has no adjust or no block')
+      context.skip(!bench.can('adjust', 'block', 'unblock', 'reset'), 'the store has no adjust, no block or no reset')
       const pair = { store: bench.store, reference: bench.reference() }
       const met = createMet()
       const random = seeded(SEED)

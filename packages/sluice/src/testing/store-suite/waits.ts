@@ -63,8 +63,8 @@ export function waitsOf(bench: Bench): void {
       }
       expect(denied).toBeGreaterThan(groups / 5)
       expect(found).toBeGreaterThan(denied / 2)
-      // Only limits with a ramp make a group wait longer than each of its calls.
-      if (tags.includes('fw')) expect(longer).toBeGreaterThan(0)
+      // Only limits with a ramp make a group wait longer than each of its calls, and few of these groups do so without a block.
+      if (tags.includes('fw') && bench.can('block')) expect(longer).toBeGreaterThan(0)
     })
 
     it('a bucket and a ramp: the example that reported too short a wait', async (context) => {
@@ -78,6 +78,7 @@ export function waitsOf(bench: Bench): void {
       const { retryAfter, calls } = await decide(group, start + 6_500_000)
       expect(calls[1]).toMatchObject({ outcome: 'denied', retryAfter: 4_500_000 })
       expect(retryAfter).toBe(6_000_000)
+      expect(Math.max(...calls.map((each) => each.retryAfter))).toBeLessThan(6_000_000)
       const after = async (wait: number) => (await peek(group, start + 6_500_000 + wait)).outcome
       expect([await after(4_500_000), await after(5_999_999), await after(6_000_000)]).toEqual(['denied', 'denied', 'allowed'])
     })
