@@ -21,8 +21,9 @@ export interface AdapterSuiteOptions<Request> {
    * Starts a server. Every request passes through the adapter, and then to a handler that sends 200 and `hello`, with `Vary: Accept` and
    * `Cache-Control: max-age=60`. An error of the adapter becomes 500. Rejects for options that the adapter refuses.
    * @param answer if present, `onDenied` sends 418 with its text
+   * @param mayAnswer if present, the handler waits for it before it sends anything
    */
-  serve(options: GateOptions<Request>, answer?: (decision: Decision) => string): Promise<Served>
+  serve(options: GateOptions<Request>, answer?: (decision: Decision) => string, mayAnswer?: Promise<void>): Promise<Served>
   /** A header field of the request, by its name in lower case. */
   header(request: Request, name: string): string | undefined
   /** The framework's path, with the query. */
@@ -41,7 +42,7 @@ export interface Bench<Request> {
   clock(): ManualClock
   /** By default two requests at once, and one more per minute. */
   limiter(options?: Partial<LimiterOptions>): Limiter
-  serve(options: GateOptions<Request>, answer?: (decision: Decision) => string): Promise<Send>
+  serve(...args: Parameters<AdapterSuiteOptions<Request>['serve']>): Promise<Send>
   readonly said: readonly string[]
 }
 
@@ -78,8 +79,8 @@ export function adapterBench<Request>(adapter: AdapterSuiteOptions<Request>): Be
       open.push(made)
       return made
     },
-    async serve(options, answer) {
-      const served = await adapter.serve(options, answer)
+    async serve(...args) {
+      const served = await adapter.serve(...args)
       open.push(served)
       return Object.assign((request?: HttpRequest) => sendRequest(served.url, request), { url: served.url })
     },

@@ -3,6 +3,7 @@ import { concurrency } from '../algorithms/concurrency.ts'
 import type { Limiter } from '../limiter/limiter.ts'
 import { memoryStore } from '../stores/memory/memory-store.ts'
 import type { Store } from '../stores/store.ts'
+import { systemTime } from '../time/system.ts'
 import type { Bench } from './adapter-bench.ts'
 
 const KEY = 'one'
@@ -58,15 +59,37 @@ export function slotCases<Request>({ clock, limiter, serve }: Bench<Request>): v
     }
     const limits = slots(1, slow)
     const send = await serve({ limiter: limits, key })
-    const controller = new AbortController()
-    const left = fetch(send.url, { signal: controller.signal }).then(
-      () => 'answered',
-      () => 'left',
-    )
+    const leave = leavingClient(send.url)
     await isCalled
-    controller.abort()
-    expect(await left).toBe('left')
+    await leave()
     go()
     await expect.poll(() => free(limits)).toBe(1)
   })
+
+  it('a client that leaves while the handler runs holds nothing', async () => {
+    let go = (): void => {}
+    const mayAnswer = new Promise<void>((resolve) => (go = resolve))
+    const limits = slots(1)
+    const send = await serve({ limiter: limits, key }, undefined, mayAnswer)
+    const leave = leavingClient(send.url)
+    await expect.poll(() => free(limits)).toBe(0)
+    await leave()
+    // The server learns of it a moment later. Until then, an answer would end like any other.
+    await new Promise<void>((resolve) => void systemTime.after(50, resolve))
+    go()
+    await expect.poll(() => free(limits)).toBe(1)
+  })
+}
+
+/** Sends a request. The function that it returns closes the connection. */
+function leavingClient(url: string): () => Promise<void> {
+  const controller = new AbortController()
+  const left = fetch(url, { signal: controller.signal }).then(
+    () => 'answered',
+    () => 'left',
+  )
+  return async () => {
+    controller.abort()
+    expect(await left).toBe('left')
+  }
 }

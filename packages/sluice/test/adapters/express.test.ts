@@ -22,7 +22,7 @@ for (const [name, framework] of VERSIONS.slice(0, draws(2, 1))) {
   adapterSuite<Request>(name, {
     header: ({ headers }, field) => headers[field]?.toString(),
     path: ({ originalUrl }) => originalUrl,
-    serve: async (options, answer) => {
+    serve: async (options, answer, mayAnswer) => {
       const app = framework()
       app.use(
         rateLimit({
@@ -30,7 +30,10 @@ for (const [name, framework] of VERSIONS.slice(0, draws(2, 1))) {
           ...(answer === undefined ? {} : { onDenied: (_request, response, decision) => void response.status(418).end(answer(decision)) }),
         }),
       )
-      app.use((_request, response) => void response.set(OWN).end('hello'))
+      app.use(async (_request, response) => {
+        await mayAnswer
+        response.set(OWN).end('hello')
+      })
       app.use((_error: unknown, _request: Request, response: Response, _next: NextFunction) => void response.status(500).end())
       return listen(app)
     },

@@ -11,7 +11,7 @@ import { OWN } from './listen.ts'
 adapterSuite<FastifyRequest>('fastify', {
   header: ({ headers }, name) => headers[name]?.toString(),
   path: ({ url }) => url,
-  serve: async (options, answer) => {
+  serve: async (options, answer, mayAnswer) => {
     const app = fastify({ forceCloseConnections: true })
     app.addHook(
       'onRequest',
@@ -21,7 +21,7 @@ adapterSuite<FastifyRequest>('fastify', {
       }),
     )
     app.addContentTypeParser('*', (_request, _payload, done) => done(null))
-    app.all('/*', (_request, reply) => reply.headers(OWN).send('hello'))
+    app.all('/*', async (_request, reply) => (await mayAnswer, reply.headers(OWN).send('hello')))
     return { url: await app.listen({ host: '127.0.0.1', port: 0 }), close: () => app.close() }
   },
 })

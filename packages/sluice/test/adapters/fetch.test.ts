@@ -30,12 +30,12 @@ async function requestOf(message: IncomingMessage): Promise<Request> {
 adapterSuite<Request>('fetch', {
   header: ({ headers }, name) => headers.get(name) ?? undefined,
   path: ({ url }) => new URL(url).pathname + new URL(url).search,
-  serve: async (options, answer) => {
+  serve: async (options, answer, mayAnswer) => {
     const handler = rateLimit<[Platform]>({
       ...options,
       address: (_request, { peer }) => peer,
       ...(answer === undefined ? {} : { onDenied: (_request, decision) => new Response(answer(decision), { status: 418 }) }),
-    }).wrap(() => new Response('hello', { headers: OWN }))
+    }).wrap(async () => (await mayAnswer, new Response('hello', { headers: OWN })))
     return listen((message, response) => {
       const handled = requestOf(message).then((request) => handler(request, { peer: message.socket.remoteAddress }))
       handled.then(

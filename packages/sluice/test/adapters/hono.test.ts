@@ -19,11 +19,11 @@ const address = (c: Context): string | undefined => getConnInfo(c).remote.addres
 adapterSuite<Context>('hono on node', {
   header: ({ req }, name) => req.header(name),
   path: ({ req }) => new URL(req.url).pathname + new URL(req.url).search,
-  serve: async (options, answer) => {
+  serve: async (options, answer, mayAnswer) => {
     const app = new Hono()
     const onDenied = (c: Context, decision: Parameters<NonNullable<typeof answer>>[0]) => c.text(answer?.(decision) ?? '', 418)
     app.use(rateLimit({ ...options, address, ...(answer === undefined ? {} : { onDenied }) }))
-    app.all('*', (c) => c.body('hello', 200, OWN))
+    app.all('*', async (c) => (await mayAnswer, c.body('hello', 200, OWN)))
     app.onError((_error, c) => c.body(null, 500))
     return listenHono(app)
   },

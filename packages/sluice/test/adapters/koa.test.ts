@@ -15,7 +15,7 @@ import { listenKoa } from './listen-koa.ts'
 adapterSuite<Koa.Context>('koa', {
   header: (context, name) => context.get(name) || undefined,
   path: ({ originalUrl }) => originalUrl,
-  serve: async (options, answer) => {
+  serve: async (options, answer, mayAnswer) => {
     const app = new Koa()
     app.silent = true
     const onDenied = (context: Koa.Context, decision: Parameters<NonNullable<typeof answer>>[0]): void => {
@@ -23,7 +23,8 @@ adapterSuite<Koa.Context>('koa', {
       context.body = answer?.(decision)
     }
     app.use(rateLimit<Koa.Context>({ ...options, ...(answer === undefined ? {} : { onDenied }) }))
-    app.use((context) => {
+    app.use(async (context) => {
+      await mayAnswer
       context.set(OWN)
       context.body = 'hello'
     })

@@ -50,9 +50,9 @@ for (const [name, platform, all] of PLATFORMS.slice(0, draws(2, 1))) {
   adapterSuite<NestRequest>(name, {
     header: ({ headers }, field) => headers[field]?.toString(),
     path: ({ originalUrl }) => originalUrl,
-    serve: async (options, answer) => {
+    serve: async (options, answer, mayAnswer) => {
       const hello = {
-        run: () => 'hello',
+        run: async () => (await mayAnswer, 'hello'),
         by: [All(all), HttpCode(200), Header('Vary', 'Accept'), Header('Cache-Control', 'max-age=60')],
       }
       const onDenied = (_context: ExecutionContext, decision: Decision) => new Teapot(answer?.(decision) ?? '', 418)

@@ -15,7 +15,7 @@ import { listen, OWN } from './listen.ts'
 adapterSuite<IncomingMessage>('node', {
   header: ({ headers }, name) => headers[name]?.toString(),
   path: ({ url }) => url ?? '',
-  serve: async (options, answer) => {
+  serve: async (options, answer, mayAnswer) => {
     const onDenied: Parameters<typeof rateLimit<IncomingMessage, ServerResponse>>[0]['onDenied'] = (_request, response, decision) => {
       response.statusCode = 418
       response.end(answer?.(decision))
@@ -23,8 +23,10 @@ adapterSuite<IncomingMessage>('node', {
     const limit = rateLimit<IncomingMessage>(answer === undefined ? options : { ...options, onDenied })
     return listen((request, response) => {
       limit(request, response).then(
-        (passed) => {
-          if (passed) response.writeHead(200, OWN).end('hello')
+        async (passed) => {
+          if (!passed) return
+          await mayAnswer
+          response.writeHead(200, OWN).end('hello')
         },
         () => response.writeHead(500).end(),
       )
