@@ -9,11 +9,25 @@ export { slidingWindowCounter } from './algorithms/sliding-window-counter.ts'
 export { slidingWindowLog } from './algorithms/sliding-window-log.ts'
 export type { WindowOptions } from './algorithms/window.ts'
 export { createLimiter, type LimiterOptions } from './create-limiter.ts'
-export type { Allowed, Decision, Degraded, Denied, Impossible, LimitView, Outcome, Reason, Source, Undecided } from './decision/decision.ts'
+export type {
+  Allowed,
+  Decision,
+  Degraded,
+  Denied,
+  Hold,
+  Impossible,
+  LimitView,
+  Outcome,
+  Reason,
+  Source,
+  Undecided,
+} from './decision/decision.ts'
 export { type ErrorCode, LimiterError } from './errors/limiter-error.ts'
-export type { CheckOptions, CheckRequest, Limiter, MaxWaitOptions, OnceOptions, PeekOptions } from './limiter/limiter.ts'
+export type { CheckOptions, CheckRequest, Limiter, MaxWaitOptions, OnceOptions, PeekOptions, RefundOptions } from './limiter/limiter.ts'
 export type { Extension, Reservation, ReserveOptions, Reserving, SettledLimit, Settlement } from './limiter/reservation.ts'
+export type { WaitOptions } from './limiter/timing.ts'
 export type { DecisionEvent, Observer, RuleResult } from './observe/events.ts'
+export type { OnFull } from './stores/memory/decide.ts'
 export { type MemoryStore, memoryStore, type MemoryStoreOptions } from './stores/memory/memory-store.ts'
 export {
   type Call,
@@ -27,10 +41,12 @@ export {
   type Failed,
   type FailurePolicy,
   type GroupVerdict,
+  type LeaseAnswer,
+  type LeaseRequest,
   type StateId,
   type Store,
   StoreFailure,
   type StoreFailureKind,
   type Verdict,
 } from './stores/store.ts'
-export type { Time } from './time/time.ts'
+export type { Cancel, Time } from './time/time.ts'

@@ -4,11 +4,14 @@ import { barePostgresStore } from './stores/postgres/postgres-store.ts'
 import type { RemoteStore, RemoteStoreOptions } from './stores/remote/remote-store.ts'
 import { ringForm, withRing } from './with-ring.ts'
 
+export type { OnWarning } from './errors/console-warning.ts'
 export type { Concurrency } from './stores/postgres/options.ts'
 export { pg, type PgLike } from './stores/postgres/clients/pg.ts'
 export { pglite, type PgliteLike } from './stores/postgres/clients/pglite.ts'
 export { postgresJs, type PostgresJsLike } from './stores/postgres/clients/postgres-js.ts'
+export type { MigrateOptions } from './stores/postgres/migrate.ts'
 export type { PostgresPort } from './stores/postgres/clients/postgres-port.ts'
+export type { Random } from './time/time.ts'
 export type { BarePostgresOptions, RemoteStore, RemoteStoreOptions }
 
 /** Options of `postgresStore`. */

@@ -9,6 +9,7 @@ export { ioredis, type IoredisLike } from './stores/redis/clients/ioredis.ts'
 export { nodeRedis, type NodeRedisLike } from './stores/redis/clients/node-redis.ts'
 export { valkeyGlide, type ValkeyGlideLike } from './stores/redis/clients/valkey-glide.ts'
 export type { BareRedisOptions, Connections, PackingOptions, RedisPort } from './stores/redis/index.ts'
+export type { OnFull } from './stores/redis/packed/new-keys.ts'
 export { hashTagOf } from './stores/redis/names.ts'
 export type { RemoteStore, RemoteStoreOptions }
 

@@ -7,6 +7,7 @@ export {
   type RegionalStoreOptions,
   type RemoteRights,
 } from './regions/regional-store.ts'
+export type { Random } from './time/time.ts'
 export { replicate } from './regions/replicate.ts'
 export type { PeerStatus, ReplicateOptions, Replicator, ReplicatorStatus } from './regions/replicator.ts'
 export { reweigh, type ReweighOptions } from './regions/reweigh.ts'

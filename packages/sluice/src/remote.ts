@@ -1,4 +1,5 @@
-export { withDividedLimit } from './stores/divided-limit.ts'
+export { type DividedStore, withDividedLimit } from './stores/divided-limit.ts'
+export type { Random } from './time/time.ts'
 export {
   type BatchingOptions,
   type BreakerChange,

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { LOGIN_TYPES } from '../fences/compile.ts'
 import { importsOf, packageOf } from '../release/contents.ts'
+import { EXPORTED } from './declarations.ts'
 import type { Context, Step } from './step.ts'
 
 /** The folder of an application that uses the library. */
@@ -51,10 +52,11 @@ const RESOLUTIONS = {
 } as const
 const STRICT = { strict: true, skipLibCheck: false, target: 'es2022', types: ['node'], exactOptionalPropertyTypes: true }
 
-/** README's programs, and an import of every subpath, with both compilers and both ways to find packages. */
-export const typeSteps: readonly Step[] = Object.entries(COMPILERS).flatMap(([version, compiler]) =>
-  Object.entries(RESOLUTIONS).map(([name, options]) => ({
-    name: `types with TypeScript ${version === 'least' ? LEAST_TYPESCRIPT : 'of this repository'}, ${name}`,
+/** What is compiled, with both compilers: README's programs and an import of every subpath; and exports that need declarations. */
+export const typeSteps: readonly Step[] = Object.entries(COMPILERS).flatMap(([version, compiler]) => {
+  const named = `TypeScript ${version === 'least' ? LEAST_TYPESCRIPT : 'of this repository'}`
+  const uses = Object.entries(RESOLUTIONS).map(([name, options]) => ({
+    name: `types with ${named}, ${name}`,
     async run(context: Context) {
       const { place, programs, library } = context
       for (const { file, text } of programs) place.write(`${APP}/src/${file}.ts`, text)
@@ -65,16 +67,30 @@ export const typeSteps: readonly Step[] = Object.entries(COMPILERS).flatMap(([ve
           .map((path) => `import '${path}'\n`)
           .join(''),
       )
-      const config = { compilerOptions: { ...STRICT, ...options, noEmit: true }, include: ['src'] }
-      place.write(`${APP}/tsconfig.${name}.json`, JSON.stringify(config))
-      const command = `"$0" node_modules/${compiler}/bin/tsc -p tsconfig.${name}.json --pretty false || true`
-      const lines = (await place.run('bash', ['-c', command, process.execPath], APP)).split('\n')
-      // Errors in the declarations of other packages do not count: these may be wrong, or need a later compiler.
-      const own = lines.filter((line) => line.trim() !== '' && !/^(?:\s|node_modules\/(?!sluice\/))/.test(line))
-      if (own.length > 0) throw new Error(own.join('\n'))
+      await compile(context, compiler, name, { ...options, noEmit: true }, 'src')
     },
-  })),
-)
+  }))
+  const declares = {
+    name: `types with ${named}, declarations of what an application exports`,
+    async run(context: Context) {
+      context.place.write(`${APP}/exported/index.ts`, EXPORTED)
+      // The rules for names in declarations are the same for both ways to find packages.
+      const options = { ...RESOLUTIONS.nodenext, declaration: true, rootDir: 'exported', outDir: 'declared' }
+      await compile(context, compiler, 'exported', options, 'exported')
+    },
+  }
+  return [...uses, declares]
+})
+
+/** @throws Error with the errors in a folder of the application and in the library */
+async function compile({ place }: Context, compiler: string, name: string, options: object, folder: string): Promise<void> {
+  place.write(`${APP}/tsconfig.${name}.json`, JSON.stringify({ compilerOptions: { ...STRICT, ...options }, include: [folder] }))
+  const command = `"$0" node_modules/${compiler}/bin/tsc -p tsconfig.${name}.json --pretty false || true`
+  const lines = (await place.run('bash', ['-c', command, process.execPath], APP)).split('\n')
+  // Errors in the declarations of other packages do not count: these may be wrong, or need a later compiler.
+  const own = lines.filter((line) => line.trim() !== '' && !/^(?:\s|node_modules\/(?!sluice\/))/.test(line))
+  if (own.length > 0) throw new Error(own.join('\n'))
+}
 
 /** A subpath with code, and the packages that it needs. */
 interface Subpath {

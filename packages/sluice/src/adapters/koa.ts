@@ -3,12 +3,14 @@ import type { Decision } from '../decision/decision.ts'
 import { createGate, type Passage, type RequestReader } from '../http/gate.ts'
 import type { GateOptions } from '../http/gate-options.ts'
 import type { HeaderSink } from '../http/headers.ts'
-import { onRequestClose } from '../http/leaving.ts'
+import { type Closable, onRequestClose } from '../http/leaving.ts'
 import { withErrors } from '../http/option-errors.ts'
 import { PROBLEM_TYPE } from '../http/problem.ts'
 import { type EndingResponse, finishAtEnd } from '../http/response-end.ts'
 import { handlerOf } from '../http/waiting.ts'
 import type { NodeRequest } from './node.ts'
+
+export type { Closable, EndingResponse }
 
 /** For apps that declare their own type of `ctx.state`. */
 export interface RateLimitState {

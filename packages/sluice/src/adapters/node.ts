@@ -8,6 +8,8 @@ import { PROBLEM_TYPE } from '../http/problem.ts'
 import { type EndingResponse, finishAtEnd } from '../http/response-end.ts'
 import { handlerOf } from '../http/waiting.ts'
 
+export type { Closable, EndingResponse }
+
 /** The fields that are read of node's IncomingMessage. HTTP/2 requests have them too. */
 export interface NodeRequest {
   /** As the client sent it; undefined counts as GET. */

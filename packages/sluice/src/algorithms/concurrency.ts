@@ -2,7 +2,7 @@ import { LimiterError } from '../errors/limiter-error.ts'
 import { refuseUnknown, requireForm, within } from '../errors/options.ts'
 import { sha256 } from '../keys/sha256.ts'
 import { MICROS_PER_MS, type Micros } from '../time/micros.ts'
-import type { Algorithm, CompiledLimit, MicroTokens, View } from './algorithm.ts'
+import type { Algorithm, AnyLimit, MicroTokens, View } from './algorithm.ts'
 import { compiled, emptyView, kernel, stepOf } from './compiled.ts'
 import { MICRO, readTokens } from './decimal.ts'
 import { slotCells } from './slot-cells.ts'
@@ -36,7 +36,7 @@ const NOBODY: readonly number[] = []
  * At most `limit` holders at once. `check` takes a slot until `release`, or until `holdMs` have passed.
  * @throws LimiterError INVALID_OPTIONS, INVALID_LIMIT (also above 4,000)
  */
-export function concurrency(options: ConcurrencyOptions): CompiledLimit<ConcurrencyPlan, SlotState> {
+export function concurrency(options: ConcurrencyOptions): AnyLimit {
   const where = 'concurrency'
   refuseUnknown(where, options, ['limit', 'holdMs'])
   const limit = readTokens('INVALID_LIMIT', options.limit, 'is not a limit', MAX_HOLDERS, `${where}: `)

@@ -3,7 +3,7 @@ import { LimiterError } from '../errors/limiter-error.ts'
 import { shown } from '../errors/options.ts'
 import { parsePeriod } from '../time/duration.ts'
 import { LAST_INSTANT_AFTER, type Micros } from '../time/micros.ts'
-import type { Algorithm, CompiledLimit, MicroTokens, View } from './algorithm.ts'
+import type { Algorithm, AnyLimit, MicroTokens, View } from './algorithm.ts'
 import { reduced } from './bucket-plan.ts'
 import { compiled, emptyView, kernel, stepOf } from './compiled.ts'
 import { MICRO } from './decimal.ts'
@@ -44,7 +44,7 @@ export interface FixedWindowOptions extends WindowOptions {
  * @throws LimiterError INVALID_OPTIONS, INVALID_LIMIT, INVALID_DURATION, or LIMIT_NOT_EXACT if whole numbers below 2^53 cannot represent
  * the limit
  */
-export function fixedWindow(options: FixedWindowOptions): CompiledLimit<FixedWindowPlan, FixedWindowState> {
+export function fixedWindow(options: FixedWindowOptions): AnyLimit {
   const { limit, window } = readWindow('fixedWindow', options, ['limit', 'window', 'align', 'ramp'])
   const { align = 'clock' } = options
   if (!ALIGNS.includes(align)) {

@@ -1,6 +1,6 @@
 import { LimiterError } from '../errors/limiter-error.ts'
 import { LAST_INSTANT_AFTER, type Micros } from '../time/micros.ts'
-import type { Algorithm, CompiledLimit, MicroTokens, View } from './algorithm.ts'
+import type { Algorithm, AnyLimit, MicroTokens, View } from './algorithm.ts'
 import { compiled, emptyView, kernel, stepOf } from './compiled.ts'
 import { quantumOf, roughly, weighted } from './counter-weight.ts'
 import { MICRO } from './decimal.ts'
@@ -33,7 +33,7 @@ export interface CounterState {
  * @throws LimiterError INVALID_OPTIONS, INVALID_LIMIT, INVALID_DURATION, or LIMIT_NOT_EXACT if whole numbers below 2^53 cannot represent
  * the limit
  */
-export function slidingWindowCounter(options: WindowOptions): CompiledLimit<CounterPlan, CounterState> {
+export function slidingWindowCounter(options: WindowOptions): AnyLimit {
   const { limit, window } = readWindow('slidingWindowCounter', options)
   const days = Math.floor(LAST_INSTANT_AFTER / 2 / 86_400_000_000)
   refuseEndless(

@@ -1,6 +1,6 @@
 import { LimiterError } from '../errors/limiter-error.ts'
 import type { Micros } from '../time/micros.ts'
-import type { Algorithm, CompiledLimit, MicroTokens, View } from './algorithm.ts'
+import type { Algorithm, AnyLimit, MicroTokens, View } from './algorithm.ts'
 import { compiled, emptyView, kernel, stepOf } from './compiled.ts'
 import { MICRO } from './decimal.ts'
 import { logCells } from './log-cells.ts'
@@ -22,7 +22,7 @@ export interface LogPlan {
  * Limiting at Scale).
  * @throws LimiterError INVALID_OPTIONS, INVALID_LIMIT (also above 10,000 tokens), INVALID_DURATION
  */
-export function slidingWindowLog(options: WindowOptions): CompiledLimit<LogPlan, LogState> {
+export function slidingWindowLog(options: WindowOptions): AnyLimit {
   const { limit, window } = readWindow('slidingWindowLog', options)
   if (limit > MAX_ENTRIES * MICRO) {
     const instead = 'it keeps an entry for each charge; a slidingWindowCounter carries more'

@@ -1,7 +1,7 @@
 import { LimiterError } from '../errors/limiter-error.ts'
 import { refuseUnknown } from '../errors/options.ts'
 import { MAX_MICROS, type Micros } from '../time/micros.ts'
-import type { Algorithm, CompiledLimit, View } from './algorithm.ts'
+import type { Algorithm, AnyLimit, View } from './algorithm.ts'
 import {
   affordable,
   after,
@@ -52,7 +52,7 @@ export interface TokenBucketOptions {
  * @throws LimiterError INVALID_OPTIONS, INVALID_RATE, INVALID_BURST, or LIMIT_NOT_EXACT if whole numbers below 2^53 cannot represent the
  * limit
  */
-export function tokenBucket(options: TokenBucketOptions): CompiledLimit<BucketPlan, BucketState> {
+export function tokenBucket(options: TokenBucketOptions): AnyLimit {
   refuseUnknown('tokenBucket', options, ['rate', 'burst'])
   const { micro, per } = parseRate(options.rate)
   const burst = readTokens('INVALID_BURST', options.burst, 'is not a burst', MAX_BURST)

@@ -1,6 +1,10 @@
+/** The fields that are used of a connection or a stream of node. */
 export interface Closable {
+  /** Whether it has closed. */
   readonly destroyed?: boolean
+  /** Adds a listener for the close. */
   once?(event: 'close', listener: () => void): unknown
+  /** Removes the listener. */
   removeListener?(event: 'close', listener: () => void): unknown
 }
 

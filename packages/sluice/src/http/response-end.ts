@@ -1,17 +1,25 @@
 import type { Passage } from './gate.ts'
 import { type Closable, onAborted, onClose } from './leaving.ts'
 
+/** The fields that are read of node's ServerResponse to see how it ends. HTTP/2 responses have them too. */
 export interface EndingResponse {
+  /** Whether it has closed. */
   readonly destroyed?: boolean | undefined
+  /** The status that was sent. */
   readonly statusCode?: number
+  /** Whether a status was sent. */
   readonly headersSent?: boolean
+  /** Whether the application has ended it. */
   readonly writableEnded?: boolean
+  /** The connection; null in a pipelined response before its turn. */
   readonly socket?: unknown
+  /** The request that it answers. */
   readonly req?: { readonly socket: Closable }
   /** The stream of an HTTP/2 response, which itself has no `destroyed`. */
   readonly stream?: { readonly destroyed?: boolean } | undefined
   /** `finish`: the response was sent. `close`: its connection was closed. */
   once?(event: 'finish' | 'close', listener: () => void): unknown
+  /** Ends the response. */
   end?(...values: never[]): unknown
 }
 

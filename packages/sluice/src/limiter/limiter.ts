@@ -30,6 +30,7 @@ export interface CheckRequest {
   readonly cost?: number
 }
 
+/** Options of `refund`. */
 export interface RefundOptions extends WaitOptions {
   /** Tokens to give back, at most six decimals; default 1. */
   readonly cost?: number

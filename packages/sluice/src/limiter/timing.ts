@@ -2,7 +2,9 @@ import { MILLISECONDS, requireForm, SIGNAL } from '../errors/options.ts'
 import type { CallOptions } from '../stores/store.ts'
 import type { Time } from '../time/time.ts'
 
+/** How long a call waits for a remote store. */
 export interface WaitOptions {
+  /** If it aborts, the call stops waiting. The store may still carry it out. */
   readonly signal?: AbortSignal
   /** Milliseconds that a remote store may take; default: the configured deadline. */
   readonly deadlineMs?: number

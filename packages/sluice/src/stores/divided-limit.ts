@@ -6,6 +6,7 @@ import { type Failed, type Store, StoreFailure } from './store.ts'
 
 const NODES: Form = [(value) => typeof value === 'function' || COUNT[0](value), `${COUNT[1]}, or a function`]
 
+/** A store of `withDividedLimit`. */
 export interface DividedStore extends Store {
   /** The number of processes now; NaN if it is not a whole number above 0. */
   readonly nodes: number

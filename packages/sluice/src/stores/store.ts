@@ -105,9 +105,11 @@ export type GroupVerdict = Decided | Failed
  * `life` microseconds from before it sent the request, by a clock that never steps.
  */
 export interface LeaseRequest extends Omit<LeaseArguments, 'cost'> {
+  /** The bucket, and the least amount that the holder can use. */
   readonly call: Call
 }
 
+/** The answer to a `LeaseRequest`. */
 export interface Leased {
   /** Micro-tokens taken from the bucket; 0 if nothing was granted. */
   readonly granted: MicroTokens
@@ -118,13 +120,24 @@ export interface Leased {
    * tokens.
    */
   readonly verdict: Verdict
+  /** Absent: the store has answered. */
   readonly failure?: undefined
 }
 
+/** The failure of one `LeaseRequest`. */
+export interface LeaseFailed {
+  /** Why the store has not answered. */
+  readonly failure: StoreFailure
+  /** Absent in a failure. */
+  readonly granted?: undefined
+  /** Absent in a failure. */
+  readonly at?: undefined
+  /** Absent in a failure. */
+  readonly verdict?: undefined
+}
+
 /** A lease, or a failure of this request only. */
-export type LeaseAnswer =
-  | Leased
-  | { readonly failure: StoreFailure; readonly granted?: undefined; readonly at?: undefined; readonly verdict?: undefined }
+export type LeaseAnswer = Leased | LeaseFailed
 
 /** Computes a new state, and the limit under which it counts. Undefined if nothing changes. `state` is undefined if none is stored. */
 export type StateProgram = (state: unknown, now: Micros) => { readonly limit: AnyLimit; readonly state: unknown } | undefined

@@ -8,7 +8,7 @@ describe('the state of a bucket', () => {
   it.each(['3/s', '7/s', '333/s', '0.333333/7s', '10/s', '1234567/d'])('of %s has a rest below n, whatever was charged', (rate) => {
     const { algorithm, plan } = tokenBucket({ rate, burst: 50 })
     const random = seeded(7)
-    let state: ReturnType<typeof algorithm.codec.decodeState> | undefined
+    let state: BucketState | undefined
     let now = START
     for (let index = 0; index < 5_000; index += 1) {
       now += Math.floor(random() * 400_000)

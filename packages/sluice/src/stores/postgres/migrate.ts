@@ -8,6 +8,7 @@ import { compatProgram, checkProgram, functions as embedded, migrations, type Sq
 const LOCK = 7_218_054_101
 const TABLES = ['sluice_state', 'sluice_plan', 'sluice_log']
 
+/** Options of `migrate`. */
 export interface MigrateOptions {
   /**
    * Also creates the table and the function of the article "Rate limiting with PostgreSQL / YugabyteDB" (docs/stores/postgres.md), for

@@ -4,6 +4,7 @@ import { type Scope, StoreFailure } from '../../store.ts'
 import type { BatchState } from '../../batch/batch.ts'
 import { isRecordScope } from '../names.ts'
 
+/** How a call of a new key beyond `maxNewKeys` is decided. */
 export type OnFull = 'allow' | 'deny' | 'shared'
 
 export interface NewKeysOptions {
