@@ -15,29 +15,29 @@ import type { Time } from './time/time.ts'
 /** Options of `createLimiter`. Set either `limit` or `limits`. */
 export interface LimiterOptions {
   /** Limiters with different names never share a state. Default `default`. */
-  readonly name?: string
+  readonly name?: string | undefined
   /** One limit, named `default`. */
-  readonly limit?: AnyLimit
+  readonly limit?: AnyLimit | undefined
   /** Charged together or not at all. */
-  readonly limits?: Readonly<Record<string, AnyLimit>>
+  readonly limits?: Readonly<Record<string, AnyLimit>> | undefined
   /** Default: a new memory store, lost on restart and not shared between processes. */
-  readonly store?: Store
+  readonly store?: Store | undefined
   /** For deadlines, and for decisions in memory. Tests pass `manualClock()` of `sluice/clock`. */
-  readonly clock?: Time
+  readonly clock?: Time | undefined
   /** Milliseconds that a remote store may take for a call, before the failure policy decides. Default 50. */
-  readonly deadlineMs?: number
+  readonly deadlineMs?: number | undefined
   /**
    * What decides if the store fails: `deny` (default), `allow`, or `local`, which applies the same limits in a memory store of this
    * process. Or another store in this process, which stays open when the limiter is closed.
    */
-  readonly onStoreFailure?: FailurePolicy | Store
+  readonly onStoreFailure?: FailurePolicy | Store | undefined
   /**
    * How many reservations of a key may be open at once, 1 to 4,000; default unbounded. A further `reserve` is denied with the reason
    * `holds`. All processes should set the same number.
    */
-  readonly maxHolds?: number
+  readonly maxHolds?: number | undefined
   /** Called after each decision and store call. Their errors are dropped. */
-  readonly observers?: readonly Observer[]
+  readonly observers?: readonly Observer[] | undefined
 }
 
 /** @throws LimiterError INVALID_OPTIONS for an unknown or contradictory option; NOT_SUPPORTED for a limit that the store cannot decide */

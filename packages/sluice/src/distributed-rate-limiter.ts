@@ -27,9 +27,9 @@ export interface RateLimitResult {
 /** Options of `DistributedRateLimiter`. */
 export interface DistributedRateLimiterOptions {
   /** While Redis cannot decide, `closed` refuses calls (default), and `open` lets them pass. */
-  readonly failurePolicy?: 'closed' | 'open'
+  readonly failurePolicy?: 'closed' | 'open' | undefined
   /** Milliseconds that Redis may take for a call. Default 50, or up to 1,000 while the first connection is made. */
-  readonly deadlineMs?: number
+  readonly deadlineMs?: number | undefined
 }
 
 const FORMS: Readonly<Record<string, Form>> = { failurePolicy: oneOf('closed', 'open'), deadlineMs: MILLISECONDS }

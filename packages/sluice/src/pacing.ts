@@ -17,23 +17,23 @@ export type { Channel, ChannelWait, Throttled }
 /** Options of all functions of `sluice/pacing`. */
 export interface PacingOptions extends TurnsOptions {
   /** If it aborts, all waiting calls reject with its reason, and so do later calls. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** The time for the waits. A limiter that is passed in keeps its own clock. */
-  readonly clock?: Time
+  readonly clock?: Time | undefined
 }
 
 /** Options of `throttleFunction`. */
 export interface FunctionOptions<Args extends unknown[]> extends PacingOptions {
   /** Tokens that a call takes; default 1. */
-  readonly cost?: number | ((...args: Args) => number)
+  readonly cost?: number | ((...args: Args) => number) | undefined
 }
 
 /** Options of `throttleIterable` and `throttleStream`. Set `cost` or `bytes`, not both. */
 export interface ItemOptions<Item> extends PacingOptions {
   /** Tokens that an item takes; default 1. A cost above the capacity is an error. */
-  readonly cost?: number | ((item: Item) => number)
+  readonly cost?: number | ((item: Item) => number) | undefined
   /** `true`: items are `Uint8Array`, and each byte takes a token. An item larger than the limit's capacity is split. */
-  readonly bytes?: boolean
+  readonly bytes?: boolean | undefined
 }
 
 /** Options of `channel`. */
@@ -41,7 +41,7 @@ export interface ChannelOptions extends PacingOptions {
   /** How many items may wait for a `take`. Beyond that, `put` waits. 0: each `put` waits for its `take`. */
   readonly capacity: number
   /** Tokens that an item takes; default 1. */
-  readonly cost?: number
+  readonly cost?: number | undefined
 }
 
 /**

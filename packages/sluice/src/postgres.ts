@@ -17,7 +17,7 @@ export type { BarePostgresOptions, RemoteStore, RemoteStoreOptions }
 /** Options of `postgresStore`. */
 export interface PostgresStoreOptions extends BarePostgresOptions {
   /** Options of the `remoteStore` around this store: deadline, batching, breaker, cached denials and leases. `false`: none of these. */
-  readonly ring?: Omit<RemoteStoreOptions, 'clock' | 'random'> | false
+  readonly ring?: Omit<RemoteStoreOptions, 'clock' | 'random'> | false | undefined
 }
 
 /** `migrate` creates or updates the tables, and `sweep` deletes expired rows. */

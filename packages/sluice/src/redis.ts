@@ -16,7 +16,7 @@ export type { RemoteStore, RemoteStoreOptions }
 /** Options of `redisStore`. */
 export interface RedisStoreOptions extends BareRedisOptions {
   /** Options of the `remoteStore` around this store: deadline, batching, breaker, cached denials and leases. `false`: none of these. */
-  readonly ring?: Omit<RemoteStoreOptions, 'clock'> | false
+  readonly ring?: Omit<RemoteStoreOptions, 'clock'> | false | undefined
 }
 
 const FORMS: Readonly<Record<string, Form>> = { ...REDIS_FORMS, ring: ringForm('clock') }

@@ -55,6 +55,12 @@ describe('U3: no option is taken in silence or ends in a raw error', () => {
     expect(found).toEqual([])
   })
 
+  it.each(OPTIONS)('%s, undefined for each option that may be absent', async (_place, build, base, fields) => {
+    const absent = Object.fromEntries(Object.keys(fields).flatMap((field) => (field in base ? [] : [[field, undefined]])))
+    const make = build as (options: object) => unknown
+    expect(await outcomeOf(() => make({ ...base, ...absent }))).toBe(await outcomeOf(() => make(base)))
+  })
+
   it.each(OPTIONS)('%s, an option that does not exist', async (_place, build, base) => {
     const known = await knownTo(build, base)
     expect(known, 'no error names the known options').toBeDefined()
@@ -83,6 +89,16 @@ describe('U3: no function of the caller spoils a decision in silence', () => {
     expect(charges()).toBe(before)
   })
 })
+
+/** The message of the error, or a text if there is none. */
+async function outcomeOf(run: () => unknown): Promise<string> {
+  try {
+    await run()
+    return 'no error'
+  } catch (error) {
+    return (error as Error).message
+  }
+}
 
 /** Passes an unknown option. Returns the option names in the error message, or undefined if the place does not report unknown options. */
 async function knownTo(build: OptionsRow[1], base: object): Promise<string | undefined> {

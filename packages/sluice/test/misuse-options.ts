@@ -125,11 +125,8 @@ export const OPTIONS: readonly OptionsRow[] = [
   ['regionalStore', regionalStore, { store: near, self: 'eu', peers: [], mode: 'counters' }, { maxCells: COUNT, cutoffMs: NONE }],
   [
     'replicate',
-    ((options: ReplicateOptions) => {
-      const store = regionalStore({ store: memoryStore(), self: 'eu', peers: ['us'], mode: 'escrow' })
-      return replicate(Object.assign({ store }, options)).close()
-    }) as Build,
-    { transport: async () => ({}) },
+    ((options: ReplicateOptions) => replicate(options).close()) as Build,
+    { store: regionalStore({ store: memoryStore(), self: 'eu', peers: ['us'], mode: 'escrow' }), transport: async () => ({}) },
     { store: NONE, transport: FN, periodMs: NONE, timeoutMs: NONE, onError: FN, clock: NONE, random: FN },
   ],
   ['memoryStore', memoryStore, {}, { maxKeys: COUNT, maxBytes: COUNT, maxHolds: COUNT, onFull: NONE, clock: NONE }],

@@ -63,7 +63,7 @@ export interface FastifyOptions<Request, Reply> extends GateOptions<Request, Rep
    * Answers a refused request; status and headers are already set. Fastify sends what the function resolves with. `'wait'`: requests wait
    * for their turn instead (`maxWaitMs`, `maxWaiting`).
    */
-  readonly onDenied?: ((request: Request, reply: Reply, decision: Decision) => unknown) | 'wait'
+  readonly onDenied?: ((request: Request, reply: Reply, decision: Decision) => unknown) | 'wait' | undefined
 }
 
 /** Resolves to undefined if the request may go on, and to the reply if it was answered. */

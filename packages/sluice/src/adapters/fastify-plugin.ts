@@ -10,7 +10,7 @@ declare module 'fastify' {
      * For `rateLimitPlugin` of `sluice/fastify`: `false` switches its limits off for this route. Options replace the same options of each
      * registered plugin. `limiter` or `engine` replaces all plugins by one limit.
      */
-    rateLimit?: false | FastifyRouteOptions
+    rateLimit?: false | FastifyRouteOptions | undefined
   }
 }
 
@@ -29,7 +29,7 @@ export type FastifyRouteOptions = Partial<FastifyOptions<framework.FastifyReques
 /** Options of `rateLimitPlugin`. */
 export interface FastifyPluginOptions extends FastifyOptions<framework.FastifyRequest, framework.FastifyReply> {
   /** When the plugin decides; default `onRequest`. Use `preHandler` if a key needs the body. */
-  readonly hook?: (typeof HOOKS)[number]
+  readonly hook?: (typeof HOOKS)[number] | undefined
 }
 
 const HOOKS = ['onRequest', 'preValidation', 'preHandler'] as const

@@ -14,12 +14,12 @@ export interface FetchOptions<Rest extends readonly unknown[]> extends GateOptio
    * The client's address from the platform, never from a header, which can be forged. Requests without an address share one key. Required
    * without `key`.
    */
-  readonly address?: (request: Request, ...rest: Rest) => string | undefined
+  readonly address?: ((request: Request, ...rest: Rest) => string | undefined) | undefined
   /**
    * Answers a refused request; the limit's header fields are added. `'wait'`: requests wait for their turn instead (`maxWaitMs`,
    * `maxWaiting`) until their `signal` aborts.
    */
-  readonly onDenied?: ((request: Request, decision: Decision, ...rest: Rest) => Response | Promise<Response>) | 'wait'
+  readonly onDenied?: ((request: Request, decision: Decision, ...rest: Rest) => Response | Promise<Response>) | 'wait' | undefined
 }
 
 /** Turns a request into a response. `Own` is the framework's own type of request. */

@@ -30,12 +30,12 @@ export interface HonoOptions<E extends Env = any, I extends Input = {}> extends 
    * The client's address from the platform, such as `getConnInfo(c).remote.address`, never from a header, which can be forged. Requests
    * without an address share one key. Required without `key`.
    */
-  readonly address?: (context: HonoContext<E, I>) => string | undefined
+  readonly address?: ((context: HonoContext<E, I>) => string | undefined) | undefined
   /**
    * Answers a refused request; status and headers of the context are already set. A response made without the context gets the limit's
    * fields that it lacks. `'wait'`: requests wait for their turn instead (`maxWaitMs`, `maxWaiting`).
    */
-  readonly onDenied?: ((context: HonoContext<E, I>, decision: Decision) => Response | Promise<Response>) | 'wait'
+  readonly onDenied?: ((context: HonoContext<E, I>, decision: Decision) => Response | Promise<Response>) | 'wait' | undefined
 }
 
 const READER: RequestReader<Context> = {

@@ -58,7 +58,7 @@ export interface KoaOptions<Context extends KoaContext> extends GateOptions<Cont
    * Answers a refused request; status and headers are already set. `'wait'`: requests wait for their turn instead (`maxWaitMs`,
    * `maxWaiting`).
    */
-  readonly onDenied?: ((context: Context, decision: Decision) => void | Promise<void>) | 'wait'
+  readonly onDenied?: ((context: Context, decision: Decision) => void | Promise<void>) | 'wait' | undefined
 }
 
 /** Set by `@koa/router` and koa-mount. */

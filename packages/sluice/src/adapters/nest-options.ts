@@ -13,19 +13,19 @@ export interface NestOptions<Request = NestRequest, Response = NestResponse> ext
    * Returns or throws the exception that answers a refused request, such as `new HttpException('Slow down.', 429)`. `'wait'`: requests wait
    * for their turn instead (`maxWaitMs`, `maxWaiting`).
    */
-  readonly onDenied?: ((context: ExecutionContext, decision: Decision) => unknown) | 'wait'
+  readonly onDenied?: ((context: ExecutionContext, decision: Decision) => unknown) | 'wait' | undefined
 }
 
 /** The options of `RateLimitModule`, for all routes. Options of a controller or a route override single ones. */
 export interface RateLimitModuleOptions<Request = NestRequest, Response = NestResponse> extends NestOptions<Request, Response> {
   /** Limiters that routes choose by name: `@RateLimit({ limiter: 'login' })`. */
-  readonly limiters?: Readonly<Record<string, NonNullable<GateOptions<Request>['limiter']>>>
+  readonly limiters?: Readonly<Record<string, NonNullable<GateOptions<Request>['limiter']>>> | undefined
 }
 
 /** The options of a route or a controller. They override those of the module. */
 export interface RouteOptions<Request = NestRequest, Response = NestResponse> extends Omit<NestOptions<Request, Response>, 'limiter'> {
   /** A limiter, or the name of one of the module's `limiters`. For this route it replaces the module's engine and `limit` too. */
-  readonly limiter?: GateOptions<Request>['limiter'] | string
+  readonly limiter?: GateOptions<Request>['limiter'] | string | undefined
 }
 
 type Made<Options> = Options | Promise<Options>
@@ -33,9 +33,9 @@ type Made<Options> = Options | Promise<Options>
 /** Options of `forRootAsync`. */
 export interface RateLimitAsyncOptions<Request = NestRequest, Response = NestResponse> {
   /** Modules that provide what `inject` names. */
-  readonly imports?: ModuleMetadata['imports']
+  readonly imports?: ModuleMetadata['imports'] | undefined
   /** The injection tokens of the function's arguments. */
-  readonly inject?: FactoryProvider['inject']
+  readonly inject?: FactoryProvider['inject'] | undefined
   /** Makes the options of the module. */
   // The types depend on the tokens in `inject`, which the compiler cannot know.
   // oxlint-disable-next-line typescript/no-explicit-any

@@ -50,7 +50,7 @@ export interface NodeOptions<Request extends NodeRequest, Response extends NodeR
    * Answers a refused request; status and headers are already set. `'wait'`: requests wait for their turn instead (`maxWaitMs`,
    * `maxWaiting`).
    */
-  readonly onDenied?: ((request: Request, response: Response, decision: Decision) => void | Promise<void>) | 'wait'
+  readonly onDenied?: ((request: Request, response: Response, decision: Decision) => void | Promise<void>) | 'wait' | undefined
 }
 
 const READER: RequestReader<NodeRequest> = {

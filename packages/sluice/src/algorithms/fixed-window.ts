@@ -31,12 +31,12 @@ const ALIGNS: readonly Align[] = ['clock', 'first', 'key']
 /** Options of a fixed window. */
 export interface FixedWindowOptions extends WindowOptions {
   /** When windows begin; default `clock`. */
-  readonly align?: Align
+  readonly align?: Align | undefined
   /**
    * A soft start: for this long after a reset, the limit grows from one token to the full limit. Must be shorter than the window. Not with
    * align `first`.
    */
-  readonly ramp?: string | number
+  readonly ramp?: string | number | undefined
 }
 
 /**

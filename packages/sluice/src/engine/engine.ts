@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { OnWarning } from '../errors/console-warning.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
-import { checkOptions, type Form, FUNCTION, refuseUnknown } from '../errors/options.ts'
+import { checkOptions, type Complete, type Form, FUNCTION, refuseUnknown } from '../errors/options.ts'
 import type { Claims, RequestFacts } from '../identity/request.ts'
 import type { TrustedProxies } from '../identity/trusted-proxies.ts'
 import { createStoreCaller } from '../limiter/call-store.ts'
@@ -35,36 +35,36 @@ export interface EngineOptions {
   /** Stays open when the engine is closed. */
   readonly store: Store
   /** For the default `local`, decisions without a store, deadlines and ends of overrides; default the system's. */
-  readonly clock?: Time
+  readonly clock?: Time | undefined
   /**
    * Verifies a request's token and returns its claims. Called if the facts have none. If it throws or returns no object, the request has no
    * claims.
    */
-  readonly claims?: (facts: RequestFacts) => Claims | undefined | Promise<Claims | undefined>
+  readonly claims?: ((facts: RequestFacts) => Claims | undefined | Promise<Claims | undefined>) | undefined
   /** Replaces the policy's trusted proxies; `trustProxies(list, source)` names another header than x-forwarded-for. */
-  readonly trustedProxies?: readonly string[] | TrustedProxies
+  readonly trustedProxies?: readonly string[] | TrustedProxies | undefined
   /** Called after decisions, store calls and charges; errors are dropped. */
-  readonly observers?: readonly Observer[]
+  readonly observers?: readonly Observer[] | undefined
   /**
    * Called once if the policy reads addresses and an untrusted proxy seems to forward requests: all its clients then count as one. Default:
    * a console warning, once in a process. Never called if `trustedProxies` is empty.
    */
-  readonly onWarning?: OnWarning
+  readonly onWarning?: OnWarning | undefined
   /** Decides if the store fails and the policy says `local`. Default for a remote store: a memory store; otherwise the store itself. */
-  readonly local?: Store
+  readonly local?: Store | undefined
   /** The hash for policies whose keys contain hashes of identifiers (`hmac`), such as an HMAC. */
-  readonly pseudonym?: Pseudonym
+  readonly pseudonym?: Pseudonym | undefined
   /** Hashes keys for observers if the policy does not; default a keyed hash. */
-  readonly hashKeys?: Pseudonym
+  readonly hashKeys?: Pseudonym | undefined
   /** Chooses the requests that sampled rules count; default Math.random. */
-  readonly random?: Random
+  readonly random?: Random | undefined
 }
 
 export interface EngineParts
   extends
     Surroundings,
     Pick<EngineOptions, 'claims'>,
-    Required<Pick<EngineOptions, 'policy' | 'clock' | 'observers' | 'hashKeys' | 'random'>> {
+    Complete<Pick<EngineOptions, 'policy' | 'clock' | 'observers' | 'hashKeys' | 'random'>> {
   /** Undefined: requests under the failure policy `local` are refused. */
   readonly local: Store | undefined
   /** Unpredictable numbers in [0, 1), to make ids. */

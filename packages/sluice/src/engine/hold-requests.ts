@@ -24,12 +24,12 @@ import type { VerbParts } from './verb-parts.ts'
 /** Options of the engine's `reserve`. */
 export interface HoldOptions extends WaitOptions {
   /** Milliseconds until the hold ends by itself, above 0 and at most a day; default 60,000. Its charge then stays. */
-  readonly holdMs?: number
+  readonly holdMs?: number | undefined
   /**
    * Names the hold: 1 to 128 printable ASCII characters; default: a new id. While the hold is open, a repeated request with its id is not
    * charged again. Afterwards the id is refused with ID_REUSED.
    */
-  readonly id?: string
+  readonly id?: string | undefined
 }
 
 /** If the decision is not `allowed`, nothing is held. */

@@ -20,7 +20,7 @@ export interface KeyTarget {
   /** A value of the first part of a rule's key; other parts count as absent. */
   readonly key: string
   /** A rule; default: every rule that has a key and is not off. */
-  readonly limit?: string
+  readonly limit?: string | undefined
 }
 
 /** A state that a key may have. `state` contains a pseudonym if the policy requires it. */

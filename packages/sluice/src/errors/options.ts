@@ -135,7 +135,13 @@ export function checkOptions(where: string, options: object, forms: Readonly<Rec
   }
 }
 
+/** Options of which none is absent. `Required` would keep the `undefined` of an option that may be passed as such. */
+export type Complete<Options> = { readonly [Name in keyof Options]-?: Exclude<Options[Name], undefined> }
+
 /** Undefined options count as absent, as in `checkOptions`. A spread over the defaults would put undefined in their place. */
-export function withDefaults<Options extends object>(defaults: Options, options: Partial<NoInfer<Options>>): Options {
+export function withDefaults<Options extends object>(
+  defaults: Options,
+  options: { readonly [Name in keyof NoInfer<Options>]?: NoInfer<Options>[Name] | undefined },
+): Options {
   return { ...defaults, ...Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) }
 }

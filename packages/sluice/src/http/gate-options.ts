@@ -47,58 +47,58 @@ export type EngineAnswer = Decision & {
 /** Options that all adapters share. `Request` and `Response` are the framework's types; for Koa and Hono both are the context. */
 export interface GateOptions<Request, Response = unknown> {
   /** From `createLimiter`. Set either `limiter` or `engine`. */
-  readonly limiter?: Limiter
+  readonly limiter?: Limiter | undefined
   /** From `createEngine` of `sluice/policy`: decides by the rules of a policy. */
-  readonly engine?: Decider
+  readonly engine?: Decider | undefined
   /** For a limiter: the caller's identity. Default: the client's address. */
-  readonly key?: (request: Request) => string | Promise<string>
+  readonly key?: ((request: Request) => string | Promise<string>) | undefined
   /**
    * For a limiter with one limit: the limit of this request, for example by the caller's plan. It must have the same algorithm. A key whose
    * limit changes keeps what it has used.
    */
-  readonly limit?: (request: Request) => AnyLimit | Promise<AnyLimit>
+  readonly limit?: ((request: Request) => AnyLimit | Promise<AnyLimit>) | undefined
   /** Tokens that a request takes, instead of 1 or of the rules' cost. If a function returns undefined, the request fails with an error. */
-  readonly cost?: number | ((request: Request) => number | Promise<number>)
+  readonly cost?: number | ((request: Request) => number | Promise<number>) | undefined
   /** `true` exempts the request, `false` and undefined do not. Any other value is an error, and the request does not pass. */
-  readonly skip?: (request: Request) => boolean | undefined | Promise<boolean | undefined>
+  readonly skip?: ((request: Request) => boolean | undefined | Promise<boolean | undefined>) | undefined
   /** Which header fields report the limits. Default: the policy's choice, or draft-11 without one. */
-  readonly headers?: HeaderOptions
+  readonly headers?: HeaderOptions | undefined
   /**
    * `false`: Retry-After is the exact wait. Default: a part that depends on the client is added, so that clients do not return together.
    */
-  readonly retryAfterJitter?: boolean
+  readonly retryAfterJitter?: boolean | undefined
   /**
    * For a limiter without `key`: how many leading bits of an IPv6 address identify a client, 32 to 128. Default 64: most clients own
    * a /64 network or a larger one, so a higher number gives them many keys.
    */
-  readonly ipv6Prefix?: number
+  readonly ipv6Prefix?: number | undefined
   /** With `onDenied: 'wait'`: the longest wait in milliseconds; default 10,000. A request that would wait longer is denied at once. */
-  readonly maxWaitMs?: number
+  readonly maxWaitMs?: number | undefined
   /** With `onDenied: 'wait'`: how many requests may wait at once; default 1,000. Further requests are decided without a wait. */
-  readonly maxWaiting?: number
+  readonly maxWaiting?: number | undefined
   /**
    * Which responses count: `success` (a status below 400), `failure` (the others), or those for which a function returns true. The cost is
    * charged before the handler runs, and given back if the response does not count. If the function fails or returns no boolean, the cost
    * stays charged.
    */
-  readonly countWhen?: 'success' | 'failure' | ((response: Response, request: Request) => boolean | Promise<boolean>)
+  readonly countWhen?: 'success' | 'failure' | ((response: Response, request: Request) => boolean | Promise<boolean>) | undefined
   /**
    * Tokens that a request has used: at least 0, at most six decimals. Called when the handler has ended its response. Before that, `cost`
    * is charged as an estimate, which stays charged if this function returns undefined or fails.
    */
-  readonly actualCost?: (response: Response, request: Request) => number | undefined | Promise<number | undefined>
+  readonly actualCost?: ((response: Response, request: Request) => number | undefined | Promise<number | undefined>) | undefined
   /**
    * With `countWhen` or `actualCost`: milliseconds after which the charge is final; at most a day, default 60,000. Choose more than your
    * longest response takes.
    */
-  readonly holdMs?: number
+  readonly holdMs?: number | undefined
   /** For a limiter without `key`: networks whose forwarding header is trusted; default none. */
-  readonly trustedProxies?: readonly string[] | TrustedProxies
+  readonly trustedProxies?: readonly string[] | TrustedProxies | undefined
   /**
    * For a limiter without `key`: called once if a proxy that `trustedProxies` does not name seems to forward requests, unless
    * `trustedProxies` is `[]`. Also called whenever `countWhen` or `actualCost` fails. Default: the first of each goes to the console.
    */
-  readonly onWarning?: OnWarning
+  readonly onWarning?: OnWarning | undefined
 }
 
 /** Where clients' addresses come from: the connection (`socket`), or the option `address`, because requests contain none (`option`). */

@@ -28,7 +28,7 @@ export interface RequestFacts {
   /** Verified claims. If present, the engine's function `claims` is not called. */
   readonly claims?: Claims | null | undefined
   /** The cost of this request, instead of the rules' cost. */
-  readonly cost?: number
+  readonly cost?: number | undefined
   /** The matched route as a pattern, for metrics. */
   readonly route?: string | null | undefined
 }

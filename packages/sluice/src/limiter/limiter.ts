@@ -13,13 +13,13 @@ export interface PeekOptions extends CheckOptions {
    * The instant to forecast, by this process's wall clock: a `Date`, or milliseconds since 1970, not in the past. The forecast assumes no
    * calls until then. Default: now.
    */
-  readonly at?: Date | number
+  readonly at?: Date | number | undefined
 }
 
 /** Options of `wait`. `signal` ends the wait, and gives back what was charged. */
 export interface MaxWaitOptions extends CheckOptions {
   /** Milliseconds, at most a day; default 60,000. A call that would wait longer is denied at once. */
-  readonly maxWaitMs?: number
+  readonly maxWaitMs?: number | undefined
 }
 
 /** One call of `checkMany`. */
@@ -27,15 +27,15 @@ export interface CheckRequest {
   /** Who is charged: a non-empty text. */
   readonly key: string
   /** Above 0, at most six decimals; default 1. */
-  readonly cost?: number
+  readonly cost?: number | undefined
 }
 
 /** Options of `refund`. */
 export interface RefundOptions extends WaitOptions {
   /** Tokens to give back, at most six decimals; default 1. */
-  readonly cost?: number
+  readonly cost?: number | undefined
   /** The decision that charged the tokens, possibly restored from JSON. Nothing is given back if its window has ended. */
-  readonly receipt?: Pick<Decision, 'atMicros'>
+  readonly receipt?: Pick<Decision, 'atMicros'> | undefined
 }
 
 /**

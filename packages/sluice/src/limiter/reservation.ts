@@ -6,12 +6,12 @@ import type { WaitOptions } from './timing.ts'
 /** Options of `reserve`. */
 export interface ReserveOptions extends CheckOptions {
   /** Milliseconds until the hold ends by itself, above 0 and at most a day; default 60,000. Its charge then stays. */
-  readonly holdMs?: number
+  readonly holdMs?: number | undefined
   /**
    * Names the hold within this limiter and key: 1 to 128 printable ASCII characters. Calls that repeat it while the hold is open are not
    * charged again. Default: a new id that nobody can guess.
    */
-  readonly id?: string
+  readonly id?: string | undefined
 }
 
 /** What a limit counts for a settled hold, in tokens. */

@@ -5,9 +5,9 @@ import type { Time } from '../time/time.ts'
 /** How long a call waits for a remote store. */
 export interface WaitOptions {
   /** If it aborts, the call stops waiting. The store may still carry it out. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** Milliseconds that a remote store may take; default: the configured deadline. */
-  readonly deadlineMs?: number
+  readonly deadlineMs?: number | undefined
 }
 
 /** Other option names are refused, because a misspelt cost would charge 1. */

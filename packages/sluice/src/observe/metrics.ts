@@ -18,7 +18,7 @@ export interface ReadMetric {
 /** Options of `prometheusMetrics`. */
 export interface MetricsOptions {
   /** Written after the built-in metrics. */
-  readonly read?: readonly ReadMetric[]
+  readonly read?: readonly ReadMetric[] | undefined
 }
 
 /** Counts decisions and store calls. */

@@ -24,7 +24,7 @@ export interface OtelTracingOptions {
   /** For example `trace.getTracer('sluice')` of `@opentelemetry/api`. */
   readonly tracer: OtelTracer
   /** For the times of spans; default the system's clock. */
-  readonly clock?: Pick<Time, 'now'>
+  readonly clock?: Pick<Time, 'now'> | undefined
 }
 
 /** Records decisions as spans. */

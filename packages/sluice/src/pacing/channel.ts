@@ -6,7 +6,7 @@ import { stoppable } from './stoppable.ts'
 /** Options of `put` and `take`. */
 export interface ChannelWait {
   /** Ends the wait: the call rejects with the signal's reason, and has put or taken nothing. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /**

@@ -9,11 +9,11 @@ import { createQueue } from '../limiter/queue.ts'
 /** How turns are granted: the options of everything in `sluice/pacing`. */
 export interface TurnsOptions {
   /** The limiter's key that turns are charged to; default `pacing`. */
-  readonly key?: string
+  readonly key?: string | undefined
   /** The most waiting turns; further ones are refused. Default 10,000. */
-  readonly maxWaiting?: number
+  readonly maxWaiting?: number | undefined
   /** Milliseconds, at most a day, which is the default. A turn that would wait longer is refused at once. */
-  readonly maxWaitMs?: number
+  readonly maxWaitMs?: number | undefined
 }
 
 /** Gives back the slot of a turn whose work has ended. Never throws: a slot that cannot be given back becomes free when its time ends. */

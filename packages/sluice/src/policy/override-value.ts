@@ -13,23 +13,23 @@ export interface OverrideFields {
   /** The key's value, or a list of values; null for absent ones. */
   readonly key: string | number | readonly (string | number | null)[]
   /** `token-bucket` (default), `fixed-window`, `sliding-window-counter`, `sliding-window-log` or `concurrency`. */
-  readonly algorithm?: string
+  readonly algorithm?: string | undefined
   /** For a token bucket: tokens per duration, such as `10/s`. */
-  readonly rate?: string
+  readonly rate?: string | undefined
   /** For a token bucket: the most tokens it holds. */
-  readonly burst?: number | string
+  readonly burst?: number | string | undefined
   /** The most tokens in a window, or the most requests at once. */
-  readonly limit?: number | string
+  readonly limit?: number | string | undefined
   /** For a window: its length, such as `1m`. */
-  readonly window?: number | string
+  readonly window?: number | string | undefined
   /** When a fixed window begins: by the clock (`clock`), at its first charge (`first`), or spread by key (`key`). */
-  readonly align?: string
+  readonly align?: string | undefined
   /** For a fixed window: how long the limit grows at the start of each window. */
-  readonly ramp?: number | string
+  readonly ramp?: number | string | undefined
   /** For a concurrency limit: the longest that a request keeps its slot. */
-  readonly hold?: number | string
+  readonly hold?: number | string | undefined
   /** The end, such as `2027-01-31T00:00:00Z`; absent: none. */
-  readonly until?: string
+  readonly until?: string | undefined
 }
 
 /** @throws LimiterError INVALID_OPTIONS that names each wrong field; UNKNOWN_RULE if only the rule is wrong; no message shows a key */

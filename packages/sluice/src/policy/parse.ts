@@ -15,13 +15,13 @@ import type { Time } from '../time/time.ts'
 /** Options of `parsePolicy` and `readPortable`. */
 export interface ParseOptions {
   /** Default: `json` for a file name in `.json`, otherwise `yaml`. */
-  readonly format?: 'yaml' | 'json'
+  readonly format?: 'yaml' | 'json' | undefined
   /** The name of the policy in messages; no file is opened. */
-  readonly filename?: string
+  readonly filename?: string | undefined
   /** Whether a policy in Fairvisor's format (a bundle) is refused for what is otherwise only a warning, such as unknown fields. */
-  readonly strict?: boolean
+  readonly strict?: boolean | undefined
   /** Milliseconds since 1970, for policies in Fairvisor's format that expire; default: now. */
-  readonly now?: number
+  readonly now?: number | undefined
 }
 
 /**
@@ -129,9 +129,9 @@ export function readPortable(source: string | Uint8Array, options: ParseOptions 
 /** Options of `compilePolicy`. */
 export interface CompileOptions {
   /** Milliseconds of work in a slice; default 2. */
-  readonly sliceMs?: number
+  readonly sliceMs?: number | undefined
   /** Times the slices; default the system's. */
-  readonly clock?: Pick<Time, 'monotonic' | 'after'>
+  readonly clock?: Pick<Time, 'monotonic' | 'after'> | undefined
 }
 
 const PORTABLE: Form = [

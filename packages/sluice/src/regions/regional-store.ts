@@ -23,30 +23,30 @@ export interface RegionalStoreOptions {
   /** The name of this region. */
   readonly self: string
   /** The names of the other regions, all with equal weights. The first region by name also gets the remainder of 1000. */
-  readonly peers?: readonly string[]
+  readonly peers?: readonly string[] | undefined
   /**
    * Instead of `peers`: what each region holds of every limit, in thousandths. Whole numbers from 0 to 1000, together at most 1000. Every
    * region must be given the same weights.
    */
-  readonly weights?: Readonly<Record<string, number>>
+  readonly weights?: Readonly<Record<string, number>> | undefined
   /**
    * `fixed` (default): each region grants its part of each limit, which never changes. `escrow`: regions send each other units of token
    * buckets (`replicate`, `exchange`); other limits keep fixed parts. `counters`, only over a `memoryStore`: each region grants whole token
    * buckets, and charges itself later for what the others spent (`replicate`).
    * With `counters`, N regions exceed a limit by at most (N - 1) * (burst + rate * D). D is how old their knowledge of each other is.
    */
-  readonly mode?: 'fixed' | 'escrow' | 'counters'
+  readonly mode?: 'fixed' | 'escrow' | 'counters' | undefined
   /**
    * The most keys, default 100,000. With `escrow`: keys of which units were sent or received; of all other keys, each region holds its
    * weight. With `counters`: keys of which tokens were spent; calls of further keys fail.
    */
-  readonly maxCells?: number
+  readonly maxCells?: number | undefined
   /**
    * With `counters`: a region that has not read some peer for this many milliseconds grants only its part of each limit. This ends when it
    * has read all peers again. So D (see `mode`) is at most this. At least 2000, and two periods of `replicate`; default: no cutoff.
    * With more than `timeoutMs` and two and a half periods of `replicate` (about 8000), one lost request does not cut the region off.
    */
-  readonly cutoffMs?: number
+  readonly cutoffMs?: number | undefined
 }
 
 export type { RegionalKey, RegionalStore, RemoteRights } from './regional.ts'

@@ -12,23 +12,23 @@ export interface ReplicateOptions {
    * or reorder them, but must verify that the peer is the region that it says it is. Over a store on a server, only one process of the
    * region needs a transport.
    */
-  readonly transport?: (peer: string, request: RegionRequest, signal: AbortSignal) => Promise<unknown>
+  readonly transport?: ((peer: string, request: RegionRequest, signal: AbortSignal) => Promise<unknown>) | undefined
   /**
    * Milliseconds between two pulls from one peer, default 1000, from 100 to 60,000. Each wait is up to a tenth shorter or longer, at
    * random. At most half of the store's `cutoffMs`.
    */
-  readonly periodMs?: number
+  readonly periodMs?: number | undefined
   /** Milliseconds after which a pull counts as failed, default 5000. */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
   /**
    * Called with the peer for each pull that failed; the next pull reads what this one did not. Also called with the name of this region if
    * its own store did not answer. Errors that it throws, or rejects with, are dropped.
    */
-  readonly onError?: (peer: string, error: unknown) => void
+  readonly onError?: ((peer: string, error: unknown) => void) | undefined
   /** The time for pulls and waits; default the system's. */
-  readonly clock?: Time
+  readonly clock?: Time | undefined
   /** Random numbers for the waits; default `Math.random`. */
-  readonly random?: Random
+  readonly random?: Random | undefined
 }
 
 export interface CarryOptions {

@@ -16,7 +16,7 @@ export interface ReweighOptions {
    * all regions have ended the era (time of constant weights), but do not wait for these runs. If one of them decides again, the regions
    * together admit more than the limit.
    */
-  readonly gone?: Readonly<Record<string, string>>
+  readonly gone?: Readonly<Record<string, string>> | undefined
 }
 
 const FORMS: Readonly<Record<keyof ReweighOptions, Form>> = { gone: OBJECT }

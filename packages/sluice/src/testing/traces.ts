@@ -18,13 +18,13 @@ export interface TraceStep {
 /** Options of `traces`. */
 export interface TraceOptions {
   /** Default: all whose tokens come back with time. */
-  readonly algorithms?: readonly TimedTag[]
+  readonly algorithms?: readonly TimedTag[] | undefined
   /** Time of the first step. */
-  readonly start?: Micros
+  readonly start?: Micros | undefined
   /** True if time must never run backwards. */
-  readonly forwards?: boolean
+  readonly forwards?: boolean | undefined
   /** The most groups in one step; default 60. */
-  readonly groups?: number
+  readonly groups?: number | undefined
 }
 
 /**

@@ -1,4 +1,4 @@
-import { checkOptions, FLAG, type Form, OBJECT, oneOf } from '../../errors/options.ts'
+import { checkOptions, type Complete, FLAG, type Form, OBJECT, oneOf } from '../../errors/options.ts'
 
 /** Revisions of the IETF draft of RateLimit and RateLimit-Policy, or none. */
 export const DIALECTS = ['draft-11', 'draft-7', 'draft-6', 'off'] as const
@@ -9,17 +9,17 @@ export const LEGACY = ['off', 'delta', 'epoch'] as const
 /** Which header fields are sent. */
 export interface HeaderOptions {
   /** The revision of the IETF draft for the RateLimit fields; default `draft-11`. */
-  readonly dialect?: (typeof DIALECTS)[number]
+  readonly dialect?: (typeof DIALECTS)[number] | undefined
   /** What X-RateLimit-Reset contains; default `off`: the field is not sent. */
-  readonly legacy?: (typeof LEGACY)[number]
+  readonly legacy?: (typeof LEGACY)[number] | undefined
   /** Whether to send X-RateLimit-Limit; default true, unless dialect and legacy are both off. */
-  readonly limit?: boolean
+  readonly limit?: boolean | undefined
   /** Whether to send X-RateLimit-Remaining; default: the value of `limit`. */
-  readonly remaining?: boolean
+  readonly remaining?: boolean | undefined
   /** Whether a denial has Retry-After if waiting helps; default true. */
-  readonly retryAfter?: boolean
+  readonly retryAfter?: boolean | undefined
   /** Additional header fields of a denial; default none. */
-  readonly refusal?: RefusalHeaders
+  readonly refusal?: RefusalHeaders | undefined
 }
 
 /** Additional headers of a denial, as Fairvisor's Token Bucket sends them. */
@@ -33,7 +33,7 @@ export interface RefusalHeaders {
 }
 
 /** The options with every default filled in. */
-export type HeaderChoice = Required<Omit<HeaderOptions, 'refusal'>> & Pick<HeaderOptions, 'refusal'>
+export type HeaderChoice = Complete<Omit<HeaderOptions, 'refusal'>> & Pick<HeaderOptions, 'refusal'>
 
 const FORMS: Readonly<Record<string, Form>> = {
   dialect: oneOf(...DIALECTS),

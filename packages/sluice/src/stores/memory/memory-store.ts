@@ -13,18 +13,18 @@ import type { DryRun } from './slots.ts'
 /** Options of `memoryStore`. */
 export interface MemoryStoreOptions {
   /** The most states and blocks kept at once; default a million. */
-  readonly maxKeys?: number
+  readonly maxKeys?: number | undefined
   /** What happens to calls of new keys when the store is full. Default: the failure policy applies. */
-  readonly onFull?: OnFull
+  readonly onFull?: OnFull | undefined
   /**
    * The most bytes for each of: entries of sliding window logs, slots of concurrency limits, records of holds (reservations). Default 256
    * MiB. `onFull` also applies to calls of a log that cannot grow.
    */
-  readonly maxBytes?: number
+  readonly maxBytes?: number | undefined
   /** The most holds (reservations) that are remembered, each until a minute after its end. Default 100,000. */
-  readonly maxHolds?: number
+  readonly maxHolds?: number | undefined
   /** The time of decisions; default the system's. */
-  readonly clock?: Time
+  readonly clock?: Time | undefined
 }
 
 /** A store in this process. */

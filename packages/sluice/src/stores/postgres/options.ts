@@ -1,6 +1,18 @@
 import { consoleWarning, type OnWarning } from '../../errors/console-warning.ts'
 import { LimiterError } from '../../errors/limiter-error.ts'
-import { ANY, checkOptions, CLOCK, COUNT, FLAG, type Form, FUNCTION, oneOf, withDefaults, within } from '../../errors/options.ts'
+import {
+  ANY,
+  checkOptions,
+  CLOCK,
+  type Complete,
+  COUNT,
+  FLAG,
+  type Form,
+  FUNCTION,
+  oneOf,
+  withDefaults,
+  within,
+} from '../../errors/options.ts'
 import { systemRandom, systemTime } from '../../time/system.ts'
 import type { Random, Time } from '../../time/time.ts'
 import type { CallOptions, Store } from '../store.ts'
@@ -15,35 +27,35 @@ export interface BarePostgresOptions {
   /** What `pg(pool)`, `postgresJs(sql)` or `pglite(database)` returns. The caller owns the client and closes it. */
   readonly client: PostgresPort
   /** Prefix of the names of tables and functions; lower-case letters, digits and `_`. Default `sluice`. */
-  readonly table?: string
+  readonly table?: string | undefined
   /**
    * Whether tables stay out of the write-ahead log: faster, but a crash of the server empties them. Default: new tables are logged, and
    * existing ones stay as they are. Only with `concurrency: 'lock'`.
    */
-  readonly unlogged?: boolean
+  readonly unlogged?: boolean | undefined
   /**
    * What a call does at a row that another transaction has locked: `wait` (default) until shortly before the deadline, or `fail` after a
    * millisecond, as `contention`.
    */
-  readonly onContention?: 'wait' | 'fail'
+  readonly onContention?: 'wait' | 'fail' | undefined
   /**
    * Milliseconds between sweeps, each of which examines about 3,000 rows and deletes the expired ones. Default 1,000. 0: the program must
    * call `sweep()`.
    */
-  readonly sweepEveryMs?: number
+  readonly sweepEveryMs?: number | undefined
   /**
    * `lock` (default): functions in the database lock rows and decide. `compare-and-swap`: this process decides, and writes rows that have
    * not changed. It suits other databases with PostgreSQL's protocol, such as YugabyteDB and CockroachDB.
    */
-  readonly concurrency?: Concurrency
+  readonly concurrency?: Concurrency | undefined
   /** The most calls in flight, including abandoned ones. Further calls are refused at once. Default 10,000. */
-  readonly maxInFlight?: number
+  readonly maxInFlight?: number | undefined
   /** Called once if `ready()` finds a risky setting, such as no statement_timeout. Default: warns on the console. */
-  readonly onWarning?: OnWarning
+  readonly onWarning?: OnWarning | undefined
   /** The clock for deadlines, pauses and sweeps. Decisions use the database's clock. */
-  readonly clock?: Time
+  readonly clock?: Time | undefined
   /** Random numbers for pauses between attempts; default Math.random. */
-  readonly random?: Random
+  readonly random?: Random | undefined
 }
 
 /** A store in PostgreSQL, without the ring. */
@@ -75,7 +87,7 @@ export const POSTGRES_FORMS: Readonly<Record<string, Form>> = {
   random: FUNCTION,
 }
 
-export interface Chosen extends Required<Omit<BarePostgresOptions, 'unlogged'>> {
+export interface Chosen extends Complete<Omit<BarePostgresOptions, 'unlogged'>> {
   readonly unlogged: boolean | undefined
 }
 

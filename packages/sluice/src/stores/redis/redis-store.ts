@@ -35,18 +35,18 @@ export interface BareRedisOptions extends NewKeysOptions {
   /** What `ioredis(client)`, `nodeRedis(client)` or `valkeyGlide(client)` returns. The caller closes the client. */
   readonly client: RedisPort
   /** Prefix of every key; default `sluice:`. */
-  readonly prefix?: string
+  readonly prefix?: string | undefined
   /**
    * `plain` (default): a string for each state. `packed`: small hashes with many states each, which take a sixth of the memory for millions
    * of keys, but allow no leases. All processes must use the same layout.
    */
-  readonly layout?: 'plain' | 'packed'
+  readonly layout?: 'plain' | 'packed' | undefined
   /** Options of the packed layout. */
-  readonly packing?: PackingOptions
+  readonly packing?: PackingOptions | undefined
   /** The most calls in flight, with those abandoned at their deadline; default 10,000. Further calls are refused at once. */
-  readonly maxInFlight?: number
+  readonly maxInFlight?: number | undefined
   /** The clock for deadlines, pauses, `maxNewKeys` and cached denials. Decisions use the server's clock. */
-  readonly clock?: Time
+  readonly clock?: Time | undefined
 }
 
 export const REDIS_FORMS: Readonly<Record<string, Form>> = {

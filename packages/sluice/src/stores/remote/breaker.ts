@@ -1,4 +1,5 @@
 import { callObserver } from '../../errors/call-observer.ts'
+import type { Complete } from '../../errors/options.ts'
 import type { Cancel, MonotonicInstant, Random, Time } from '../../time/time.ts'
 import { StoreFailure, type StoreFailureKind } from '../store.ts'
 
@@ -8,15 +9,15 @@ export interface BreakerOptions {
    * This many failures open the breaker, if they are at least half of the window's calls, or consecutive over at least `windowMs`. Default
    * 3.
    */
-  readonly failures?: number
+  readonly failures?: number | undefined
   /** Milliseconds over which failures and successes are counted; default 200. */
-  readonly windowMs?: number
+  readonly windowMs?: number | undefined
   /** The most milliseconds between probes of a failed server; pauses are random, and at least half as long. Default 250. */
-  readonly probeMs?: number
+  readonly probeMs?: number | undefined
   /** Milliseconds after which a probe counts as failed; default the ring's `deadline`, else 50. */
-  readonly deadlineMs?: number
+  readonly deadlineMs?: number | undefined
   /** Called synchronously at each change of a breaker's state. Errors that it throws are dropped. */
-  readonly onChange?: (change: BreakerChange) => void
+  readonly onChange?: ((change: BreakerChange) => void) | undefined
 }
 
 /** A change of a breaker's state. */
@@ -34,7 +35,7 @@ export interface BreakerChange {
 /** `closed`: calls pass. `open`: calls are refused, and the server is probed. `half-open`: the next call closes or opens it. */
 export type BreakerState = 'closed' | 'open' | 'half-open'
 
-export interface BreakerParts extends Required<BreakerOptions> {
+export interface BreakerParts extends Complete<BreakerOptions> {
   readonly name: string
   readonly lane: string | number | undefined
   readonly clock: Time

@@ -1,12 +1,13 @@
 import type { AnyLimit, MicroTokens } from '../../algorithms/algorithm.ts'
 import type { BucketPlan } from '../../algorithms/bucket-plan.ts'
 import { MICRO } from '../../algorithms/decimal.ts'
+import type { Complete } from '../../errors/options.ts'
 import { MICROS_PER_MS } from '../../time/micros.ts'
 import type { MonotonicInstant, Time } from '../../time/time.ts'
 import { type Call, type Decided, type Leased, type StateId, type Store, StoreFailure } from '../store.ts'
 import type { LeaseOptions } from './options.ts'
 
-export interface LeaseContext extends Required<LeaseOptions> {
+export interface LeaseContext extends Complete<LeaseOptions> {
   readonly lease: NonNullable<Store['lease']>
   readonly name: string
   readonly clock: Time

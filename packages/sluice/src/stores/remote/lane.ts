@@ -1,4 +1,5 @@
 import { isRecord } from '../../algorithms/hold-record.ts'
+import type { Complete } from '../../errors/options.ts'
 import type { MonotonicInstant, Random } from '../../time/time.ts'
 import {
   type CallGroup,
@@ -29,7 +30,7 @@ export interface LaneParts extends Shared {
   /** The lane's name from `laneOf`; undefined if the store has only one lane. */
   readonly lane: string | number | undefined
   /** Undefined: calls are never refused. */
-  readonly breaker: Required<BreakerOptions> | undefined
+  readonly breaker: Complete<BreakerOptions> | undefined
   readonly onReply: () => void
 }
 

@@ -7,32 +7,32 @@ import type { BreakerOptions } from './breaker.ts'
 /** How calls are joined in batches. */
 export interface BatchingOptions {
   /** The most calls in a batch; default 128. */
-  readonly maxCalls?: number
+  readonly maxCalls?: number | undefined
   /**
    * The most calls that may wait in this process. Further calls fail as `overload`, not executed. Of a list, the calls for one lane (the
    * servers that fail together) that do not fit fail as a whole. Default 10,000.
    */
-  readonly maxQueued?: number
+  readonly maxQueued?: number | undefined
 }
 
 /** How denials are remembered. */
 export interface DenialOptions {
   /** How many milliseconds a denial is remembered at most, even if another process resets or refunds the key. Default 1,000. */
-  readonly maxDeniedMs?: number
+  readonly maxDeniedMs?: number | undefined
   /** The most denials remembered; beyond it, the oldest is dropped. Default 10,000. */
-  readonly maxDenials?: number
+  readonly maxDenials?: number | undefined
 }
 
 /** How many tokens this process may lease, and for which keys. */
 export interface LeaseOptions {
   /** Milliseconds that a lease lasts; default 1,000. Leased tokens of a process that crashes count as spent. */
-  readonly lifeMs?: number
+  readonly lifeMs?: number | undefined
   /** The fraction of a bucket's burst that this process leases at most; default a quarter. */
-  readonly share?: number
+  readonly share?: number | undefined
   /** A key is leased after this many calls within `lifeMs`; default 16. */
-  readonly afterCalls?: number
+  readonly afterCalls?: number | undefined
   /** The most keys that are counted or leased. Calls of further keys go to the store. Default 10,000. */
-  readonly maxKeys?: number
+  readonly maxKeys?: number | undefined
 }
 
 /** Options of the ring; `false` leaves a part out. */
@@ -41,22 +41,22 @@ export interface RemoteStoreOptions {
    * How long a call may take (a duration or milliseconds), unless its own deadline is shorter. Default: the call's deadline, else 50 ms, or
    * up to one second while the first connection is made.
    */
-  readonly deadline?: string | number
+  readonly deadline?: string | number | undefined
   /** Concurrent calls are sent in batches; `false` sends each alone. */
-  readonly batching?: BatchingOptions | false
+  readonly batching?: BatchingOptions | false | undefined
   /** A server that fails is probed, not called, until it works again; `false` calls it each time. */
-  readonly breaker?: BreakerOptions | false
+  readonly breaker?: BreakerOptions | false | undefined
   /** A denied call is denied in this process, until it may pass; `false` calls the store each time. */
-  readonly denials?: DenialOptions | false
+  readonly denials?: DenialOptions | false | undefined
   /**
    * Leases tokens for busy keys. Default `false`: leased tokens are missing in other processes, and a block by one of them takes effect
    * later.
    */
-  readonly leases?: LeaseOptions | false
+  readonly leases?: LeaseOptions | false | undefined
   /** The time for deadlines, denials and leases; default the system's. */
-  readonly clock?: Time
+  readonly clock?: Time | undefined
   /** Random numbers, for probes and leases; default Math.random. */
-  readonly random?: Random
+  readonly random?: Random | undefined
 }
 
 const PART: Form = [(value) => value === false || OBJECT[0](value), 'its options, or false']

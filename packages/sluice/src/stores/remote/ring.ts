@@ -1,5 +1,5 @@
 import { MICRO } from '../../algorithms/decimal.ts'
-import { withDefaults } from '../../errors/options.ts'
+import { type Complete, withDefaults } from '../../errors/options.ts'
 import { createDeadlines } from '../../time/deadlines.ts'
 import { systemRandom, systemTime } from '../../time/system.ts'
 import type { MonotonicInstant } from '../../time/time.ts'
@@ -107,7 +107,7 @@ function createParts(store: Store, options: RemoteStoreOptions, ownMs: number | 
     breaker:
       breaker === false
         ? undefined
-        : withDefaults<Required<BreakerOptions>>(
+        : withDefaults<Complete<BreakerOptions>>(
             { failures: 3, windowMs: 200, probeMs: 250, deadlineMs: slotMs, onChange: () => {} },
             breaker,
           ),
@@ -125,7 +125,7 @@ function createParts(store: Store, options: RemoteStoreOptions, ownMs: number | 
     // With `denials: false`, a denial is remembered for 0 ms.
     denials: new DenialCache({
       clock,
-      ...withDefaults<Required<DenialOptions>>({ maxDeniedMs: denials === false ? 0 : 1_000, maxDenials: 10_000 }, denials || {}),
+      ...withDefaults<Complete<DenialOptions>>({ maxDeniedMs: denials === false ? 0 : 1_000, maxDenials: 10_000 }, denials || {}),
     }),
     leases:
       leases === false || lease === undefined
@@ -135,7 +135,7 @@ function createParts(store: Store, options: RemoteStoreOptions, ownMs: number | 
             name: store.name,
             clock,
             random,
-            ...withDefaults<Required<LeaseOptions>>({ lifeMs: 1_000, share: 0.25, afterCalls: 16, maxKeys: 10_000 }, leases),
+            ...withDefaults<Complete<LeaseOptions>>({ lifeMs: 1_000, share: 0.25, afterCalls: 16, maxKeys: 10_000 }, leases),
           }),
   }
 }

@@ -19,23 +19,23 @@ export interface StoreSuiteOptions {
   /** Removes what `open` created, after the store was closed. */
   close?(): Promise<void>
   /** Those supported whose tokens come back with time; default all. */
-  readonly algorithms?: readonly TimedTag[]
+  readonly algorithms?: readonly TimedTag[] | undefined
   /**
    * Set if the store may charge a group in several places, and refund if a later one denies. States of denied groups are then not equal to
    * the reference's: the random test sends groups one by one, deletes the states of denied ones, and never goes back in time.
    */
-  readonly givesBack?: boolean
+  readonly givesBack?: boolean | undefined
   /** Calls of the random test against the reference; default 100,000. */
-  readonly differentialCalls?: number
+  readonly differentialCalls?: number | undefined
   /**
    * How many calls are compared on the store's own clock; default 0. Not for stores that answer from cached denials or leases, which report
    * the time of an earlier call.
    */
-  readonly ownClockCalls?: number
+  readonly ownClockCalls?: number | undefined
   /** Set if a peek under a changed limit converts the stored state to this limit. */
-  readonly peeksAdopt?: boolean
+  readonly peeksAdopt?: boolean | undefined
   /** Set if the store refuses a reservation that charges both a token bucket and a sliding window log. */
-  readonly holdsWithoutLogs?: boolean
+  readonly holdsWithoutLogs?: boolean | undefined
   /**
    * For which calls a full bucket keeps its tokens when its limit changes, instead of being full under the new limit; default none. A
    * region does so for keys of which it sent or received parts of the limit.

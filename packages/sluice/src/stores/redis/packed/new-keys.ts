@@ -13,12 +13,12 @@ export interface NewKeysOptions {
    * the next seconds then get fewer. Set it in all processes or in none: states are kept ten minutes longer, so that returning
    * keys are not new.
    */
-  readonly maxNewKeys?: number
+  readonly maxNewKeys?: number | undefined
   /**
    * How a call of a new key beyond `maxNewKeys` is decided: `allow`, `deny`, or by one of 1,024 states that all such keys of a
    * limit share (`shared`), and that allow nothing at first. By default the call fails, and the failure policy applies.
    */
-  readonly onFull?: OnFull
+  readonly onFull?: OnFull | undefined
 }
 
 export interface NewKeys {

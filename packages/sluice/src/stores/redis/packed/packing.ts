@@ -6,9 +6,9 @@ import { sha256 } from '../../../keys/sha256.ts'
 /** Options of the packed layout (`layout: 'packed'`). */
 export interface PackingOptions {
   /** How many states are expected at once; default 100,000. Above twice as many, each state takes about three times the memory. */
-  readonly keys?: number
+  readonly keys?: number | undefined
   /** The secret key of the digests, the same in every process. By default it is derived from the prefix alone, which others may guess. */
-  readonly secret?: string
+  readonly secret?: string | undefined
 }
 
 const MAX_KEYS = 2 ** 36
