@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseAllDocuments } from 'yaml'
+import { parse, parseAllDocuments } from 'yaml'
 import { type Finding, findingOf } from './finding.ts'
 import { filesBelow } from './source-files.ts'
 
@@ -38,7 +38,13 @@ export function checkDeploy(root: string): Finding {
 
 function composeProblems(root: string, file: string): string[] {
   const args = [file, '--max-warnings', '0', ...UNUSED_RULES.flatMap((rule) => ['--disable-rule', rule])]
-  return failureOf(root, file, process.execPath, ['node_modules/dclint/bin/dclint.cjs', ...args])
+  const { services } = parse(readFileSync(join(root, file), 'utf8')) as { services: Record<string, { volumes?: readonly string[] }> }
+  const mounted = Object.values(services).flatMap(({ volumes = [] }) => volumes.map((volume) => volume.split(':')[0] as string))
+  const single = mounted.filter((from) => from.startsWith('.') && !statSync(join(root, FOLDER, from)).isDirectory())
+  return [
+    ...failureOf(root, file, process.execPath, ['node_modules/dclint/bin/dclint.cjs', ...args]),
+    ...single.map((from) => `${file}: mounts the file ${from}: the container would not see it replaced, so mount its folder`),
+  ]
 }
 
 function dockerfileProblems(root: string, file: string): string[] {

@@ -61,7 +61,7 @@ export const serviceSteps: readonly Step[] = [
       const port = String(await freePort())
       place.write('both/admin-token', 'a-token-of-this-test\n')
       set.set('SLUICE_LISTEN', (set.get('SLUICE_LISTEN') ?? '').replace(/\d+$/, port))
-      set.set('SLUICE_POLICY', join(root, 'deploy/policy.yaml'))
+      set.set('SLUICE_POLICY', join(root, 'deploy/policy/policy.yaml'))
       set.set('SLUICE_ADMIN_TOKEN_FILE', join(place.root, 'both/admin-token'))
       const ended = place.start(process.execPath, [program, 'serve'], 'both', Object.fromEntries(set))
       await Promise.race([ended, answers(`http://127.0.0.1:${port}/livez`)])
