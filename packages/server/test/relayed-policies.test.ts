@@ -1,8 +1,10 @@
 import fc from 'fast-check'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout } from 'node:timers/promises'
 import type { Policy } from 'sluice/policy'
 import { describe, expect, it } from 'vitest'
+import type { ParsedArguments } from '../src/cli/verb.ts'
 import type { HeldPolicy } from '../src/policy/held-policy.ts'
+import { policyPlace } from '../src/policy/policy-place.ts'
 import type { RelayedPolicy, ToWorker } from '../src/workers/messages.ts'
 import { createPolicyOrder } from '../src/workers/shared-state.ts'
 import { relayPolicies } from '../src/workers/shared-state.ts'
@@ -58,6 +60,42 @@ function workersOf(count: number) {
 }
 
 describe('policies of several workers', () => {
+  it.each(['policy.json', 'https://host/policy.json'])(
+    'from %s: one that has expired since a worker accepted it stays in force',
+    (named) => {
+      const text = JSON.stringify({ bundle_version: 1, expires_at: '2026-01-31T12:00:00Z', policies: [] })
+      const { resume } = policyPlace(named, { text: () => undefined, origin: () => undefined } as unknown as ParsedArguments)
+      const candidate = { text, filename: 'policy.json', format: 'json' } as const
+      expect(resume({ ...candidate, acceptedAt: Date.parse('2026-01-31T11:59:59Z') }).policy.dialect).toBe('bundle')
+      expect(() => resume({ ...candidate, acceptedAt: Date.parse('2026-01-31T12:00:00Z') })).toThrow('the bundle has expired')
+      expect(() => resume(candidate)).toThrow('the bundle has expired')
+    },
+  )
+
+  it('say when the worker that accepted them began to read them, so the others check the expiry by this time', async () => {
+    const sent: RelayedPolicy[] = []
+    const { held, finish } = slowPolicy()
+    const ignore = (): void => {}
+    const { put, file, fetched } = relayPolicies(held, (policy) => void sent.push(policy), ignore)
+    const before = Date.now()
+    const taken = [
+      put({ text: 'put', filename: 'body' }),
+      file({ text: 'file', filename: 'p' }),
+      fetched({ text: 'url', filename: 'u' }, false, 1),
+    ]
+    const begun = Date.now()
+    await setTimeout(5)
+    for (const policy of taken) {
+      finish()
+      await policy
+    }
+    expect(sent.map(({ text }) => text)).toEqual(['put', 'file', 'url'])
+    for (const { acceptedAt } of sent) {
+      expect(acceptedAt).toBeGreaterThanOrEqual(before)
+      expect(acceptedAt).toBeLessThanOrEqual(begun)
+    }
+  })
+
   it('end as one, whoever is given which, whatever is refused and however long readings and messages take', async () => {
     const step = fc.oneof(
       fc.record({

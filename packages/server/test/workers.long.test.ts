@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
+import { writeFileSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished, vi } from 'vitest'
 import { MAIN, run, type RunningProcess, serveBuilt as serve, SYSTEM } from './command.ts'
 import { childrenOf, isAlive } from './children-of.ts'
 import { policyFiles } from './policy-file.ts'
@@ -106,6 +108,53 @@ describe.skipIf(redis === undefined)('serve --workers 2', () => {
     for (let put = 0; put < 4; put += 1)
       expect((await fetch(`${service.url}/v1/policy`, { method: 'PUT', body: 'rules: 7', headers })).status).toBe(400)
     expect(await service.stop()).toBe(0)
+  })
+})
+
+describe.skipIf(redis === undefined)('serve --workers 2 with a bundle that has expired', () => {
+  const TOKEN = { authorization: 'Bearer a-token-of-administration' }
+  const SECONDS = 8
+  const bundle = (burst: number, expires: Date): string => {
+    const limit = { algorithm: 'token_bucket', algorithm_config: { rps: 1, burst } }
+    const rules = [{ name: `expired-${process.pid}`, limit_keys: ['ip:address'], ...limit }]
+    const policies = [{ id: 'p', spec: { selector: { pathPrefix: '/' }, rules } }]
+    return JSON.stringify({ bundle_version: 1, expires_at: `${expires.toISOString().slice(0, 19)}Z`, policies })
+  }
+  const soon = (): Date => new Date(Date.now() + SECONDS * 1_000)
+  const serving = async (service: RunningProcess): Promise<unknown> =>
+    ((await (await fetch(`${service.url}/readyz`)).json()) as { workers: { serving: number } }).workers.serving
+  /** The burst in the answers to several connections, so of both workers. */
+  const bursts = async (service: RunningProcess): Promise<unknown[]> => {
+    const call = { method: 'POST', body: '{"path":"/","ip":"203.0.113.9"}', headers: { connection: 'close' } }
+    const answers = await Promise.all(Array.from({ length: 12 }, () => fetch(`${service.url}/v1/check`, call)))
+    const limits = await Promise.all(answers.map(async (answer) => ((await answer.json()) as { limits: { limit: number }[] }).limits))
+    return [...new Set(limits.map(([first]) => first?.limit))]
+  }
+  const replaceAll = async (service: RunningProcess): Promise<void> => {
+    for (const worker of childrenOf(service.pid)) {
+      process.kill(worker, 'SIGKILL')
+      await expect.poll(() => childrenOf(service.pid).includes(worker)).toBe(false)
+      await expect.poll(() => serving(service), { timeout: 20_000 }).toBe(2)
+    }
+  }
+
+  it.each(['file', 'PUT /v1/policy'])('by %s: a worker that replaces another goes on with it', async (way) => {
+    const file = policyFile(bundle(1, new Date(Date.now() + 3_600_000)))
+    const token = policyFile('a-token-of-administration')
+    const service = await serve([file, '--workers', '2', '--store', redis as string, '--admin-token-file', token])
+    onTestFinished(async () => void (await service.stop()))
+    await expect.poll(() => serving(service), { timeout: 20_000 }).toBe(2)
+    const expires = soon()
+    if (way === 'file') writeFileSync(file, bundle(7, expires))
+    else {
+      const headers = { ...TOKEN, 'content-type': 'application/json' }
+      expect((await fetch(`${service.url}/v1/policy`, { method: 'PUT', body: bundle(7, expires), headers })).status).toBe(200)
+    }
+    await expect.poll(() => bursts(service)).toEqual([7])
+    await setTimeout(expires.getTime() + 100 - Date.now())
+    await replaceAll(service)
+    expect(await bursts(service)).toEqual([7])
+    expect(service.output()).not.toContain('the bundle has expired')
   })
 })
 

@@ -20,13 +20,13 @@ if (process.platform === 'linux') {
   }
 }
 
-const { text, filename, format, pieces } = workerData as ParsingBegins
+const { text, filename, format, acceptedAt, pieces } = workerData as ParsingBegins
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port of a thread, which has no origin
 parentPort?.postMessage(parsed())
 
 function parsed(): Parsed {
   try {
-    const { pieces: parts, ...portable } = readPortable(text, { filename, ...(format === undefined ? {} : { format }) })
+    const { pieces: parts, ...portable } = readPortable(text, { filename, format, now: acceptedAt })
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- as above
     for (const piece of parts) pieces.postMessage(piece)
     return { portable }

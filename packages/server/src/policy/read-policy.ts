@@ -13,6 +13,8 @@ export interface Candidate {
   readonly text: PolicySource
   readonly filename: string
   readonly format?: 'yaml' | 'json'
+  /** Milliseconds since 1970 when another process began to read the text, which it accepted. A bundle that has expired since is accepted. */
+  readonly acceptedAt?: number
 }
 
 /** @throws Error for a file that is missing, not regular, or larger than 1 MiB */
@@ -31,9 +33,9 @@ export function readPolicyText(file: string, options?: ReadOptions): { readonly 
 }
 
 /** @throws CommandFailure exit 1 as `readPolicyText` does */
-export function parseCandidate({ text, filename, format }: Candidate): Policy {
+export function parseCandidate({ text, filename, format, acceptedAt }: Candidate): Policy {
   try {
-    return parsePolicy(text, { filename, ...(format === undefined ? {} : { format }) })
+    return parsePolicy(text, { filename, format, now: acceptedAt })
   } catch (error) {
     if (error instanceof LimiterError) throw failed(error.message, { cause: error })
     throw error

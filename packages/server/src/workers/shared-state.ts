@@ -50,14 +50,14 @@ export function relayPolicies(
     taking = false
     await takeNext()
   }
-  const replace = async (candidate: Candidate, more: Pick<RelayedPolicy, 'fromPlace' | 'requestedAt'>) => {
+  const replace = async (candidate: Candidate, more: Pick<RelayedPolicy, 'fromPlace' | 'requestedAt'>, acceptedAt = Date.now()) => {
     own += 1
     try {
       const policy = await held.replace(candidate)
       current = textOf(candidate)
       requestedAt = more.requestedAt
       unordered.push(requestedAt)
-      send({ ...candidate, text: current, ...more })
+      send({ ...candidate, text: current, acceptedAt, ...more })
       return policy
     } catch (error) {
       own -= 1

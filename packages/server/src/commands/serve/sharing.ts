@@ -10,14 +10,14 @@ import type { Change, Group } from '../../workers/worker-group.ts'
 
 /**
  * What the others have from the policy's file or URL, else what this process reads there. A new worker must not end because the file is bad
- * by now, and must not take one that the others refuse, such as one with another store.
+ * or the bundle has expired by now, and must not take one that the others refuse, such as one with another store.
  * @throws CommandFailure as `PolicyPlace.read` does
  */
 export async function firstPolicy(place: PolicyPlace, { fromPlace }: Beginning) {
   if (fromPlace !== undefined) return { ...place.resume(fromPlace), requestedAt: fromPlace.requestedAt, own: undefined }
   const requestedAt = Date.now()
   const placed = await place.read()
-  const own: RelayedPolicy = { ...placed.candidate, fromPlace: true, requestedAt }
+  const own: RelayedPolicy = { ...placed.candidate, fromPlace: true, requestedAt, acceptedAt: requestedAt }
   return { ...placed, requestedAt, own }
 }
 
