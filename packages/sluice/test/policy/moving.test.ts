@@ -69,21 +69,21 @@ describe('U11: what a move from Fairvisor meets is warned of', () => {
     )
   })
 
-  it('a cost that may be above the burst, which has a RateLimit-Reset of 0 or 1 and no Retry-After', async () => {
-    const config = { rps: 1, burst: 10, cost_source: 'header:w' }
-    const text = /a client may say a cost above the burst of 10: .* RateLimit-Reset of 0 or 1 and no Retry-After, unless max_cost/
+  it('a cost that may be above the burst, which has no Retry-After, and a RateLimit-Reset of the next token, or 0 if the bucket is full', async () => {
+    const config = { rps: 0.01, burst: 10, cost_source: 'header:w' }
+    const text = /a client may say a cost above the burst of 10: it is refused without Retry-After, unless max_cost is at most the burst/
     expect(warnings(configured(config))).toEqual([expect.stringMatching(text)])
     expect(warnings(configured({ ...config, max_cost: 10.5 }))).toEqual([expect.stringMatching(text)])
     expect(warnings(configured({ ...config, max_cost: 10 }))).toEqual([])
     const { engine } = bundleBench(bare(config))
     const resets: (string | undefined)[] = []
-    for (const w of ['11', '1', '11']) {
+    for (const w of ['11', '7', '11']) {
       const decision = await engine.decide(requestOf({ headers: { w } }))
       const headers = new Map(headersOf(decision, decision.identity, engine.headers))
       expect(headers.has('Retry-After')).toBe(false)
       if (w === '11') resets.push(headers.get('RateLimit-Reset'))
     }
-    expect(resets).toEqual(['0', '1'])
+    expect(resets).toEqual(['0', '100'])
   })
 })
 

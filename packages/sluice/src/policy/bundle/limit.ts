@@ -28,7 +28,7 @@ export function readTokenBucket(value: Value | undefined): BundleLimit | undefin
   const limit = readLimit(config)
   if (limit === undefined || cost === undefined) return undefined
   const burst = `the burst of ${limit.capacity}`
-  const refusal = 'it is refused with a RateLimit-Reset of 0 or 1 and no Retry-After, unless max_cost is at most the burst'
+  const refusal = 'it is refused without Retry-After, unless max_cost is at most the burst'
   if (cost.unknown > limit.capacity) config.warn(`: a cost of ${cost.unknown} is above ${burst}: such requests are never admitted`)
   else if (cost.most !== undefined && cost.most > limit.capacity) config.warn(`: a client may say a cost above ${burst}: ${refusal}`)
   return { limit, cost }
