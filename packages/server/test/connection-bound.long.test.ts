@@ -54,12 +54,12 @@ describe('S1: the bound of connections', () => {
     const kept = await Promise.all(Array.from({ length: 5 }, () => opened(url)))
     for (const path of ['/livez', '/readyz', '//livez?x'])
       expect(await exchange(url, requestText(path))).toMatch(/^HTTP\/1\.1 200 .*close.*hello/is)
-    for (const path of ['/', '/metrics', '/livez/x']) {
+    for (const path of ['/', '/metrics', '/livez/x', '/v1/auth/x/../../../livez']) {
       const answer = await exchange(url, requestText(path))
       expect(answer).toMatch(/^HTTP\/1\.1 503 (?=.*connection: close)(?=.*retry-after: 1).*All 5 connections/is)
       expect(answer).not.toContain('hello')
     }
-    expect(connections.turnedAway).toBe(6)
+    expect(connections.turnedAway).toBe(7)
     for (const socket of kept) {
       socket.write(requestText('/'))
       expect(await answerOf(socket)).toMatch(/^HTTP\/1\.1 200 .*keep-alive/is)

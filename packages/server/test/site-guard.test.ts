@@ -53,6 +53,8 @@ describe('S4: a service on loopback', () => {
       '/v1/decision',
       '/v1/auth/x',
       '/V1/decision/a/%2e',
+      '/v1/decision/x/../../../livez',
+      '/v1/auth/../../readyz',
     ])
       expect([path, await status(service.url, 'GET', path, headers)]).toEqual([path, 403])
     expect(await charged()).toBe(before)
@@ -92,7 +94,17 @@ describe('S4: a service on loopback', () => {
   ])('charges no key for a foreign name that leads here and calls the endpoints of proxies, %s', async (_how, headers) => {
     const before = await charged()
     const host = `127.0.0.1.nip.io:${new URL(service.url).port}`
-    for (const path of ['/v1/decision/q/x?k=victim&w=3', '/v1/decision', '/v1/auth/api/x', '/V1//auth/x'])
+    for (const path of [
+      '/v1/decision/q/x?k=victim&w=3',
+      '/v1/decision',
+      '/v1/decision/',
+      '/v1/decision/x/../../../livez',
+      '/v1/decision/%2e%2e/%2e%2e/readyz',
+      '/v1/decision/../..',
+      '/v1/auth/api/x',
+      '/v1/auth/x/../../../livez',
+      '/V1//auth/x',
+    ])
       for (const method of ['GET', 'POST', 'OPTIONS'])
         expect([method, path, await status(service.url, method, path, { Host: host, ...headers })]).toEqual([method, path, 403])
     expect(await charged()).toBe(before)
@@ -123,6 +135,9 @@ describe('S4: a service on loopback', () => {
     expect(await status(service.url, 'GET', '/', link)).toBe(200)
     expect(await status(service.url, 'GET', '/api/data', link)).toBe(403)
     expect(await status(service.url, 'GET', '/', { ...link, 'Sec-Fetch-Dest': 'iframe' })).toBe(403)
+    const before = await charged()
+    expect(await status(service.url, 'GET', '/v1/decision/../..', link)).toBe(403)
+    expect(await charged()).toBe(before)
     expect(await status(service.url, 'POST', '/v1/check', { Origin: origin }, QUESTION)).toBe(200)
     expect(await status(service.url, 'POST', '/v1/check', { 'Content-Type': 'application/x-www-form-urlencoded' }, QUESTION)).toBe(200)
     expect(await exchange(service.url, 'GET /v1/overview HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /)
@@ -142,6 +157,8 @@ describe('S4: a service on loopback', () => {
     ['nginx', '/v1/auth?denied=403', { 'X-Original-Method': 'GET', 'X-Original-URI': '/x', 'X-Forwarded-For': '198.51.100.7' }],
     ['HAProxy', '/v1/auth', { 'x-original-method': 'GET', 'x-original-uri': '/x', 'x-forwarded-for': '198.51.100.7' }],
     ['Envoy', '/v1/auth/x', { 'x-forwarded-for': '198.51.100.7', 'x-envoy-internal': 'true' }],
+    ['Envoy for the root', '/v1/auth/', { 'x-forwarded-for': '198.51.100.7', 'x-envoy-internal': 'true' }],
+    ['Envoy for a path with dots', '/v1/auth/x/../../../metrics', { 'x-forwarded-for': '198.51.100.7', 'x-envoy-internal': 'true' }],
     ['Envoy that leaves X-Forwarded-For alone', '/v1/decision/x', { 'x-envoy-expected-rq-timeout-ms': '200' }],
   ])('answers %s for a page of another site, with the host of its own site', async (_proxy, path, expected) => {
     const client = { Host: 'site.example', Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'no-cors' }

@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { normalizePath } from 'sluice/policy'
 import { usage } from '../cli/failure.ts'
 import { Refusal, sendError } from './answer.ts'
-import { HEALTH } from './routes.ts'
+import { endpointOf, HEALTH } from './routes.ts'
 import { counter, gauge } from './service-metrics.ts'
 
 /** Connections beyond `served` are extra: they get only health responses. */
@@ -91,7 +90,7 @@ export function extraConnections(bound: number, most: number, isAnswered: (socke
     /** Returns false for a health request, which is not refused. */
     refuse(request: IncomingMessage, response: ServerResponse) {
       response.shouldKeepAlive = false
-      if (HEALTH.has(normalizePath(request.url ?? '/'))) return false
+      if (HEALTH.has(endpointOf(request.url ?? '/').path)) return false
       sendError(response, new Refusal(503, detail, {}, [['Retry-After', '1']]))
       return true
     },

@@ -67,6 +67,7 @@ function routesOf(parts: ServiceParts): Routes {
   const show = ({ response }: Routed): Promise<void> => sendPolicy(response, policy.current, kind)
   const put = (routed: Routed): Promise<void> => putPolicy(replace, kind, routed)
   const decision = (routed: Routed): Promise<void> => decide(engine, routed)
+  const proxied = { '/v1/auth': forward, '/v1/decision': decision }
   const overview = () => ({ ...freshReadings(policy.current), endpoints: offered, administration: admission !== undefined })
   return {
     exact: new Map([
@@ -75,8 +76,7 @@ function routesOf(parts: ServiceParts): Routes {
       ...holdRoutes(engine, tokens),
       ...(region?.pull === undefined ? [] : [[REGION_PATH, { POST: region.pull }] as const]),
       ['/v1/regions', guarded(admission, regionRoute(region))],
-      ['/v1/auth', forward],
-      ['/v1/decision', decision],
+      ...Object.entries(proxied),
       ['/v1/overview', { GET: ({ response }: Routed) => sendJson(response, 200, overview()) }],
       ['/v1/events', { GET: (routed: Routed) => events(live, routed) }],
       ['/v1/policy', guarded(admission, { GET: show, PUT: put })],
@@ -86,12 +86,8 @@ function routesOf(parts: ServiceParts): Routes {
       ['/metrics', { GET: async ({ response }: Routed) => send(response, 200, metricsType, await reports.metrics()) }],
       ...pageRoutes(() => policy.current, reports.activity, region),
     ]),
-    // Envoy appends the request's path.
-    below: new Map([
-      ['/v1/auth', forward],
-      ['/v1/decision', decision],
-      ['/v1/keys', keys],
-    ]),
+    proxied,
+    below: new Map([['/v1/keys', keys]]),
     dots: new Map([['/v1/keys', keys]]),
     async other({ request, response, path }) {
       if (!demo) throw new Refusal(404, `There is nothing at ${path.slice(0, 200)}.`)

@@ -1,16 +1,16 @@
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener } from 'node:http'
 import { domainToASCII } from 'node:url'
-import { clientAddress, normalizePath, trustProxies } from 'sluice/policy'
+import { clientAddress, trustProxies } from 'sluice/policy'
 import { wrongValue } from '../cli/failure.ts'
 import { Refusal, sendError } from './answer.ts'
 import { isLoopback } from './port.ts'
-import { HEALTH } from './routes.ts'
+import { endpointOf, HEALTH, PROXY_PREFIXES } from './routes.ts'
 
 /**
  * Proxies call these endpoints with their client's headers, so Host and Origin may be those of another site. Without a proxy's header they
  * are checked, because some requests of web pages differ from a program's only by Host.
  */
-const FORWARDED = /^\/v1\/(?:auth|decision)(?:\/|$)/
+const FORWARDED: ReadonlySet<string> = new Set(PROXY_PREFIXES)
 const OTHER_SITE = 'A browser sent this request for another site (Origin, Sec-Fetch-Site); expected a page of this service, or a program.'
 /** A page needs a CORS preflight to send these to another site, and this service refuses every preflight. */
 const BY_PROXY = /^x-(?:forwarded|original|envoy)-/
@@ -34,9 +34,9 @@ function refusalOf(request: IncomingMessage, hosts: HostCheck | undefined): Refu
   const foreignHost = hosts !== undefined && host !== undefined && !hosts(host)
   const foreignPage = isForeign(headers)
   if (!foreignHost && !foreignPage) return undefined
-  const path = normalizePath(request.url ?? '/')
+  const { path } = endpointOf(request.url ?? '/')
   if (HEALTH.has(path)) return undefined
-  const forwarded = FORWARDED.test(path)
+  const forwarded = FORWARDED.has(path)
   if (forwarded && Object.keys(headers).some((name) => BY_PROXY.test(name))) return undefined
   if (foreignHost) return otherHost(host, forwarded ? ', or the headers of a proxy' : '')
   return path === '/' && isNavigation(request) ? undefined : new Refusal(403, OTHER_SITE)
