@@ -132,6 +132,15 @@ describe.each(['/v1/auth', '/v1/decision'])('a path that a proxy appends to %s',
   })
 })
 
+describe('the query of a call to /v1/auth', () => {
+  it('chooses the status of denials only where the proxy wrote it', async () => {
+    expect(await statuses(EVERY, '/v1/auth/search?denied=403')).toEqual(LIMITED)
+    expect(await statuses(EVERY, '/v1/auth/?denied=403')).toEqual(LIMITED)
+    expect(await statuses(EVERY, '/v1/auth?denied=403', '/search')).toEqual([200, 200, 403, 403])
+    expect(await statuses(EVERY, '/v1/auth/?denied=403', '/search')).toEqual([200, 200, 403, 403])
+  })
+})
+
 describe('a path in a header', () => {
   it.each(['/v1/auth', '/v1/auth/', '/v1/auth?x', '/v1/auth/?x', '//v1/auth', '/v1/./auth', 'http://a.example/v1/auth'])(
     'is read by %s',

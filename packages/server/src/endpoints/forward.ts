@@ -8,7 +8,8 @@ import type { Routed } from '../http/routes.ts'
 type Original = Readonly<Record<'method' | 'uri' | 'host', string | undefined>>
 
 /**
- * `ANY /v1/auth`: forward-auth of Traefik, Caddy, nginx and HAProxy. `?denied=403` is for nginx, which accepts only 401 and 403 as denials.
+ * `ANY /v1/auth`: forward-auth of Traefik, Caddy, nginx, HAProxy and Envoy. `?denied=403` is for nginx, which accepts only 401 and 403 as
+ * denials.
  */
 export async function auth(engine: Engine, { request, response, rest, query }: Routed): Promise<void> {
   const trust = engine.policy.trustedProxies
@@ -26,7 +27,9 @@ export async function auth(engine: Engine, { request, response, rest, query }: R
   const uri = described.uri ?? (rest === '' ? undefined : ownTarget(request, rest))
   if (uri === undefined) throw new BadRequest('The proxy must send X-Forwarded-Uri or X-Original-URI.')
   const decision = await engine.decide(factsOf(request, { ...described, uri }))
-  answer(response, engine, decision, query.get('denied') === '403' ? 403 : undefined)
+  // Without a header that gives the URI, the query is the client's.
+  const wanted = described.uri === undefined ? null : query.get('denied')
+  answer(response, engine, decision, wanted === '403' ? 403 : undefined)
 }
 
 /** `POST /v1/decision`: the decision call of Fairvisor's Token Bucket. Any method is accepted, because proxies send the original one. */
