@@ -79,6 +79,18 @@ describe('the built command', () => {
     }
   })
 
+  it.each([
+    [['--help'], 0],
+    [['check', policyFile('version: 2\n'), '--json'], 1],
+  ])('%j ends with its own code if the reader of its output has left', (args, code) => {
+    const { stderr } = spawnSync('bash', ['-c', '{ "$@" 2>&3; echo "ended $?" >&2; } | true', 'sh', process.execPath, MAIN, ...args], {
+      env: SYSTEM,
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+      encoding: 'utf8',
+    })
+    expect(stderr).toBe(`ended ${code}\n`)
+  })
+
   it('serves on when the reader of its lines has ended', async () => {
     const service = await serveBuilt(['--demo', '--admin-token-file', policyFile('a-token-of-administration')])
     service.endReader()
