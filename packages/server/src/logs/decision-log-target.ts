@@ -27,18 +27,16 @@ export function openTarget(name: string): Promise<Target> {
 
 async function openFile(name: string): Promise<Target> {
   let file = await openRegular(name)
-  let append = appendTo(file)
   // Concurrent reopenings would both close the same file and leave another open.
   let reopened: Promise<unknown> = Promise.resolve()
   const swap = async (): Promise<void> => {
     const opened = await openRegular(name)
     const before = file
     file = opened
-    append = appendTo(file)
     await before.close()
   }
   return {
-    write: (text) => append(text),
+    write: (text) => append(file, text),
     reopen() {
       const swapped = reopened.then(swap)
       reopened = swapped.catch(() => {})
@@ -51,22 +49,25 @@ async function openFile(name: string): Promise<Target> {
   }
 }
 
-/** A disk may become full in the middle of a line. The next line must not be joined to the half of that one. */
-export function appendTo(file: Pick<FileHandle, 'write'>): (text: string) => Promise<void> {
-  let isTorn = false
-  return async (text) => {
-    const bytes = Buffer.from(isTorn ? `\n${text}` : text)
-    for (let written = 0; written < bytes.length;) {
-      written += (await file.write(bytes, written)).bytesWritten
-      isTorn = bytes[written - 1] !== NEWLINE
-    }
-  }
+/** A full disk may have cut off the last line, of this process or of another. The next line must not be joined to it. */
+async function append(file: FileHandle, text: string): Promise<void> {
+  await file.appendFile((await isTorn(file)) ? `\n${text}` : text)
+}
+
+async function isTorn(file: FileHandle): Promise<boolean> {
+  const { size } = await file.stat()
+  if (size === 0) return false
+  // A file that may not be read is only appended to.
+  const last = await file.read(Buffer.alloc(1), 0, 1, size - 1).catch(() => undefined)
+  return last?.bytesRead === 1 && last.buffer[0] !== NEWLINE
 }
 
 async function openRegular(name: string): Promise<FileHandle> {
   const found = await stat(name).catch(() => undefined)
   if (found?.isFile() === false)
     throw usage(`decision log ${name} is ${kindOf(found)}; expected a regular file, a new one, or - for stdout`)
+  const readable = await open(name, 'a+').catch(() => undefined)
+  if (readable !== undefined) return readable
   return open(name, 'a').catch((error: NodeJS.ErrnoException) => {
     throw failed(`decision log ${name} cannot be written: ${error.code ?? error.message}`)
   })
