@@ -64,11 +64,13 @@ describe('the activity that the page shows', () => {
   })
 
   it('begins anew after the clock was set back by more than 5 seconds', () => {
-    const { clock, activity, decide, level } = observed()
+    const { clock, activity, decide, level, refuse } = observed()
     activity.report()
     for (let times = 0; times < 3; times += 1) decide({ limits: [each(0)] })
+    refuse('each')
     clock.now -= 600_000
-    activity.report()
+    expect(activity.report()).toMatchObject({ limits: [] })
+    expect(activity.report().refusal).toBe(undefined)
     decide({ limits: [each(9)] })
     expect(level('each')?.used).toBeCloseTo(0.1)
     clock.now += 1_000

@@ -46,7 +46,6 @@ export function createActivity(policyNow: () => Policy, now: () => number = Date
     const known = seen.get(view.name)
     // A view (what a client has left) does not name its client. All buckets of a rule refill equally, so the known client has the least
     // left until another view shows more use.
-    // A view of a time to come is from before the clock was set back.
     const replaces = known === undefined || at < known.at || at - known.at > KEPT_MS || isShared(current, view.name)
     if (replaces || usedOf(current, view, 0) >= usedOf(current, known.view, at - known.at)) seen.set(view.name, { view, at })
   }
@@ -74,6 +73,9 @@ export function createActivity(policyNow: () => Policy, now: () => number = Date
       const second = Math.floor(at / 1_000)
       watchedUntil = at + WATCHED_MS
       const current = policyNow()
+      // From before the clock was set back.
+      if (last !== undefined && last.at > at) last = undefined
+      for (const [name, { at: then }] of seen) if (then > at) seen.delete(name)
       const counts = [...refusedBy].filter(([name]) => isShown(current, name))
       return {
         second,
