@@ -174,9 +174,9 @@ describe('policies of several workers', () => {
       await policy
     }
     await loaded(fetched({ text: 'p2', filename: 'https://host/p' }, false, 1))
-    expect([sent.length, order.toBegin.policy]).toEqual([1, undefined])
+    expect([sent.length, order.toBegin(true).policy]).toEqual([1, undefined])
     await loaded(put({ text: 'sent', filename: 'body' }))
-    expect([order.toBegin.policy?.text, order.toBegin.fromPlace?.text]).toEqual(['sent', 'p2'])
+    expect([order.toBegin(true).policy?.text, order.toBegin(true).fromPlace?.text]).toEqual(['sent', 'p2'])
   })
 
   it('of a place: a new worker begins with the last good one, of a URL that which was requested last', () => {
@@ -187,7 +187,7 @@ describe('policies of several workers', () => {
       fromPlace: true,
       ...(requestedAt === undefined ? {} : { requestedAt }),
     })
-    const begun = (): unknown => order.toBegin.fromPlace?.text
+    const begun = (): unknown => order.toBegin(true).fromPlace?.text
     expect(begun()).toBe(undefined)
     order.serves(placed('first', 10))
     order.serves(undefined)
@@ -198,7 +198,11 @@ describe('policies of several workers', () => {
     order.add(1, { text: 'sent', filename: 'body' })
     expect(begun()).toBe('new')
     order.add(0, placed('changed file'))
-    expect([begun(), order.toBegin.policy]).toEqual(['changed file', undefined])
+    expect([begun(), order.toBegin(true).policy]).toEqual(['changed file', undefined])
+    expect(order.toBegin(false).fromPlace).toBe(undefined)
+    // A worker that had to read the place itself.
+    order.serves(placed('mended file', 40))
+    expect(begun()).toBe('mended file')
   })
 
   it('of a URL: all keep the one that was requested later, also if the answer to an earlier request is relayed after it', async () => {

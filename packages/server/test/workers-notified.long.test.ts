@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { Agent, createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
@@ -94,6 +94,21 @@ describe.skipIf(redis === undefined)('a worker that replaces another', () => {
     writeFileSync(file, policy('second'))
     await expect.poll(names, { timeout: 10_000 }).toEqual(['second'])
     await replaceOne()
+    expect(await names()).toEqual(['second'])
+  })
+
+  it('reads the file itself if no worker is left, and none can begin with the policy in use', { timeout: 120_000 }, async () => {
+    const [secret, token] = [policyFile('a secret of more than thirty-two bytes, to be removed'), policyFile('a-token-of-administration')]
+    const file = policyFile(`identifiers: { mode: hmac, secretFile: ${secret} }\n${policy('first')}`)
+    const service = await serve([file, '--workers', '2', '--admin-token-file', token])
+    onTestFinished(async () => void (await service.stop()))
+    const { names, ready } = watched(service)
+    await expect.poll(ready, { timeout: 20_000 }).toBe(200)
+    rmSync(secret)
+    for (const worker of childrenOf(service.pid)) process.kill(worker, 'SIGKILL')
+    await expect.poll(() => service.output().match(/worker \d+ ended with 1/g)?.length ?? 0).toBeGreaterThan(3)
+    writeFileSync(file, policy('second'))
+    await expect.poll(() => ready().catch(() => 0), { timeout: 60_000 }).toBe(200)
     expect(await names()).toEqual(['second'])
   })
 

@@ -107,13 +107,16 @@ export function createPolicyOrder<W>(workers: Iterable<W>, send: (worker: W, mes
   let latest: RelayedPolicy | undefined
   let fromPlace: RelayedPolicy | undefined
   return {
-    /** The policies for a new worker. `policy` is that of an administrator, unless a later one is from the file or URL. */
-    get toBegin(): Pick<Beginning, 'fromPlace' | 'policy'> {
-      return { fromPlace, policy: latest?.fromPlace === true ? undefined : latest }
+    /**
+     * The policies for a new worker. `policy` is that of an administrator, unless a later one is from the file or URL.
+     * @param resumes false if the worker must read the file or URL itself
+     */
+    toBegin(resumes: boolean): Pick<Beginning, 'fromPlace' | 'policy'> {
+      return { fromPlace: resumes ? fromPlace : undefined, policy: latest?.fromPlace === true ? undefined : latest }
     },
     /** @param read the policy that a worker, which begins to serve, read from the file or URL itself */
     serves(read: RelayedPolicy | undefined) {
-      fromPlace ??= read
+      if (!isLater(fromPlace?.requestedAt, read?.requestedAt)) fromPlace = read ?? fromPlace
     },
     add(worker: W, policy: RelayedPolicy) {
       send(worker, { kind: 'ordered' })

@@ -28,6 +28,9 @@ const STOPS = ['SIGTERM', 'SIGINT'] as const
  */
 export async function supervise(count: number, at: ListenAt, log: Log, repeated: CountRepeated, store: string | undefined): Promise<void> {
   let stopping = false
+  /** Whether the next worker begins with the policy in use; else it reads the file or URL itself, as those in `reading` have done. */
+  let resumes = true
+  const reading = new Set<Worker>()
   /** `begun`: workers that get changes of policy and overrides. `serving`: those of them that answer requests. */
   const [begun, serving] = [new Set<Worker>(), new Set<Worker>()]
   const [policies, overrides] = [createPolicyOrder(begun, sendTo), createOverrideOrder(begun, sendTo, Date.now)]
@@ -38,11 +41,13 @@ export async function supervise(count: number, at: ListenAt, log: Log, repeated:
     switch (message.kind) {
       case 'beginning':
         begun.add(worker)
-        return sendTo(worker, { kind: 'begin', ...policies.toBegin, overrides: overrides.list(), names })
+        if (!resumes) reading.add(worker)
+        return sendTo(worker, { kind: 'begin', ...policies.toBegin(resumes), overrides: overrides.list(), names })
       case 'listen':
         return void door.open().then((opened) => sendTo(worker, { kind: 'listening', ...opened }))
       case 'serving':
         serving.add(worker)
+        resumes = true
         policies.serves(message.read)
         hangups.serves(worker)
         // A worker may begin to serve after the others were stopped.
@@ -71,9 +76,12 @@ export async function supervise(count: number, at: ListenAt, log: Log, repeated:
   }
   const isReplaced = (worker: Worker): boolean => {
     const served = serving.delete(worker)
+    const hadRead = reading.delete(worker)
     begun.delete(worker)
     gathering.ended(worker)
     if (!stopping) states.ended(worker)
+    // A file that the policy in use names may be gone. If nobody is left to take a better policy, both are tried in turns.
+    if (!served) resumes = serving.size > 0 || hadRead
     return !stopping && (served || worker.id !== 1)
   }
   const fleet = createFleet(store, ignoreUnknown(receive, log), door.remove, isReplaced, log)
