@@ -20,12 +20,23 @@ function watching(replace: (text: string) => Policy) {
   write(textOf(1))
   const said: unknown[] = []
   const log = (_level: string, event: string, _message: string, fields: LogFields = {}): void => void said.push([event, fields['reason']])
-  const watched = reloading(async ({ text }) => replace(text as string), file, textOf(1), log)
+  const taken = { policies: 1 }
+  const watched = reloading(
+    async ({ text }) => {
+      const policy = replace(text as string)
+      taken.policies += 1
+      return policy
+    },
+    () => taken.policies,
+    file,
+    textOf(1),
+    log,
+  )
   onTestFinished(() => {
     watched.close()
     rmSync(folder, { recursive: true, force: true })
   })
-  return { file, said, write }
+  return { file, said, taken, watched, write }
 }
 
 const missing = (name: string): LimiterError =>
@@ -47,6 +58,29 @@ it('takes a policy once the file that it names is there, and reports each reason
   lacks = undefined
   await vi.advanceTimersByTimeAsync(5_000)
   expect(said.slice(2)).toEqual([['policy-taken', undefined]])
+})
+
+it('does not try a policy again after a later one was taken, until it changes or is read anew', async () => {
+  let tries = 0
+  let lacks = true
+  const { said, taken, watched, write } = watching((text) => {
+    tries += 1
+    if (lacks) throw missing('secret')
+    return parsePolicy(text)
+  })
+  write(textOf(2))
+  await vi.advanceTimersByTimeAsync(3_000)
+  // An administrator has put another one.
+  taken.policies += 1
+  const tried = tries
+  await vi.advanceTimersByTimeAsync(30_000)
+  expect(tries).toBe(tried)
+  watched.read()
+  await vi.advanceTimersByTimeAsync(3_000)
+  expect(tries).toBeGreaterThan(tried + 1)
+  lacks = false
+  await vi.advanceTimersByTimeAsync(5_000)
+  expect(said.at(-1)).toEqual(['policy-taken', undefined])
 })
 
 it('does not try a policy with mistakes again', async () => {

@@ -10,8 +10,11 @@ import { run } from './command.ts'
 const fetchedAs = (text: string): FetchedPolicy => ({ text, format: undefined, validators: { etag: text } })
 const POLICY = { warnings: [], rules: [], hash: 'h', dialect: 'native' } as unknown as Policy
 
-/** Polls a text at short intervals. The text comes with an entity tag, as from an HTTP server. */
-function polled(published: { text: string }, replace: (text: string, always: boolean) => void) {
+/**
+ * Polls a text at short intervals. The text comes with an entity tag, as from an HTTP server.
+ * @param loaded how many policies were taken
+ */
+function polled(published: { text: string }, replace: (text: string, always: boolean) => void, loaded: () => number = () => 1) {
   const lines: string[] = []
   const asked: Validators[] = []
   const watched = polling({
@@ -26,6 +29,7 @@ function polled(published: { text: string }, replace: (text: string, always: boo
       replace(String(text), always)
       return POLICY
     },
+    loaded,
     log: (_level, event) => void lines.push(event),
   })
   onTestFinished(() => watched.close())
@@ -41,6 +45,27 @@ describe('the polling of a policy at a URL', () => {
     })
     await expect.poll(() => lines).toEqual(['policy-refused', 'policy-taken'])
     expect(tries).toBe(4)
+  })
+
+  it('does not try a policy again after a later one was taken, until it changes', async () => {
+    const published = { text: 'p2' }
+    let [loaded, tries] = [1, 0]
+    const { asked, lines } = polled(
+      published,
+      (text) => {
+        tries += 1
+        if (text === 'p2') throw new LimiterError('INVALID_POLICY', 'identifiers.secretFile cannot be read')
+      },
+      () => loaded,
+    )
+    await expect.poll(() => tries).toBeGreaterThan(2)
+    loaded += 1
+    const tried = tries
+    const asks = asked.length
+    await expect.poll(() => asked.length).toBeGreaterThan(asks + 5)
+    expect(tries).toBe(tried)
+    published.text = 'p3'
+    await expect.poll(() => lines).toEqual(['policy-refused', 'policy-taken'])
   })
 
   it('does not try a text with mistakes again until it changes', async () => {

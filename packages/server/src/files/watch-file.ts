@@ -12,8 +12,11 @@ export type WatchedFile = ReturnType<typeof watchFile>
 
 export interface WatchedBy<T> {
   read(file: string): T
-  /** Called with changed contents, and after each `WatchedFile.read()`. If it throws, the file is read again later. */
-  changed(found: T): Promise<void> | void
+  /**
+   * Called with changed contents, and after each `WatchedFile.read()`. If it throws, the file is read again later.
+   * @param always whether `WatchedFile.read()` was called
+   */
+  changed(found: T, always: boolean): Promise<void> | void
   /** Called once for several failures in a row with the same message, and for each failure after a `WatchedFile.read()`. */
   unreadable(error: Error): void
 }
@@ -40,7 +43,7 @@ export function watchFile<T>(file: string, last: T | undefined, { read, changed,
       const found = read(file)
       if (found !== last || always) {
         last = found
-        await changed(found)
+        await changed(found, always)
       }
       failing = undefined
       pause = MIN_PAUSE_MS

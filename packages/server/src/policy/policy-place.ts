@@ -29,6 +29,8 @@ export const INTERVAL_FLAG = {
 export interface Replace {
   readonly file: HeldPolicy['replace']
   readonly fetched: PollOptions['replace']
+  /** How many policies were taken. */
+  loaded(): number
 }
 
 /** A policy of a file or URL. */
@@ -62,7 +64,7 @@ export function policyPlace(named: string, args: ParsedArguments): PolicyPlace {
   const placed = (policy: Policy, candidate: PlacedPolicy['candidate']): PlacedPolicy => ({
     policy,
     candidate,
-    watch: ({ file }, log) => reloading(file, named, candidate.text, log),
+    watch: ({ file, loaded }, log) => reloading(file, loaded, named, candidate.text, log),
   })
   return {
     name: named,
@@ -93,7 +95,8 @@ function remotePlace(named: string, args: ParsedArguments): PolicyPlace {
       policy: parseCandidate(candidate),
       // The parser refuses bytes that are not text.
       candidate: candidate as PlacedPolicy['candidate'],
-      watch: ({ fetched }, log) => polling({ name, fetch: fetchAgain, intervalMs, firstPauseMs, first, replace: fetched, log }),
+      watch: ({ fetched, loaded }, log) =>
+        polling({ name, fetch: fetchAgain, intervalMs, firstPauseMs, first, replace: fetched, loaded, log }),
     }
   }
   return {

@@ -5,7 +5,7 @@ import { type FetchedPolicy, reasonOf, type Validators } from './fetch-policy.ts
 import { inOneLine } from './held-policy.ts'
 import { isTextAtFault } from './parse-elsewhere.ts'
 import type { Candidate } from './read-policy.ts'
-import { logRefused, logTaken } from './reloading.ts'
+import { createRefusal, logRefused, logTaken } from './reloading.ts'
 
 export interface PollOptions {
   /** The URL as it may be printed. */
@@ -21,11 +21,14 @@ export interface PollOptions {
    * @param at milliseconds since 1970 when the request began
    */
   replace(candidate: Candidate, always: boolean, at: number): Promise<Policy>
+  /** How many policies were taken. */
+  loaded(): number
   readonly log: Log
 }
 
 /** The same failure is logged once, and at each SIGHUP. Pauses vary by a quarter, so that services do not all fetch at the same time. */
-export function polling({ name, fetch, intervalMs, firstPauseMs, first, replace, log }: PollOptions): WatchedFile {
+export function polling({ name, fetch, intervalMs, firstPauseMs, first, replace, loaded, log }: PollOptions): WatchedFile {
+  const retries = createRefusal(loaded)
   let { validators, text: last }: { validators: Validators; text: FetchedPolicy['text'] } = first
   let trouble: string | undefined
   let refusal: string | undefined
@@ -38,11 +41,13 @@ export function polling({ name, fetch, intervalMs, firstPauseMs, first, replace,
     validators = found
     if (String(text) === String(last) && !always) return
     last = text
+    if (!always && retries.isOutdated(text)) return
     try {
       const policy = await replace({ text, filename: name, ...(format === undefined ? {} : { format }) }, always, at)
       refusal = undefined
       await logTaken(log, name, policy)
     } catch (error) {
+      retries.note(text, error, always)
       // With the validators the next answer would be 304, and the text would never be tried again.
       if (!isTextAtFault(error)) [validators, last] = [{}, '']
       const why = inOneLine(error)

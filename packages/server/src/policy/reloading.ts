@@ -5,7 +5,7 @@ import { counted } from '../logs/counted.ts'
 import type { Log } from '../logs/log.ts'
 import { type HeldPolicy, inOneLine } from './held-policy.ts'
 import { mapInSlices } from './in-slices.ts'
-import { isTextAtFault } from './parse-elsewhere.ts'
+import { isTextAtFault, NotParsed } from './parse-elsewhere.ts'
 import { type PolicySource, readPolicySource } from './read-policy.ts'
 
 type Replace = HeldPolicy['replace']
@@ -15,8 +15,10 @@ const PUT = 'PUT /v1/policy'
 /**
  * A bad file changes nothing.
  * @param text of the file as last read
+ * @param loaded how many policies were taken
  */
-export function reloading(replace: Replace, file: string, text: string, log: Log): WatchedFile {
+export function reloading(replace: Replace, loaded: () => number, file: string, text: string, log: Log): WatchedFile {
+  const refusal = createRefusal(loaded)
   const refused = (error: unknown): void => logRefused(log, file, inOneLine(error))
   return watchFile<PolicySource>(file, text, {
     read(name) {
@@ -26,11 +28,13 @@ export function reloading(replace: Replace, file: string, text: string, log: Log
         throw new Error(`${name} cannot be read: ${(error as Error).message}`, { cause: error })
       }
     },
-    async changed(next) {
+    async changed(next, always) {
+      if (!always && refusal.isOutdated(next)) return
       try {
         const policy = await replace({ text: next, filename: file })
         await logTaken(log, file, policy)
       } catch (error) {
+        refusal.note(next, error, always)
         // `watchFile` reads the file again later.
         if (!isTextAtFault(error)) throw error
         refused(error)
@@ -38,6 +42,22 @@ export function reloading(replace: Replace, file: string, text: string, log: Log
     },
     unreadable: refused,
   })
+}
+
+/**
+ * A policy that was refused for a reason outside its text is tried again, but not after a later policy was taken: the older would replace it.
+ */
+export function createRefusal(loaded: () => number) {
+  let refused: { readonly text: string; readonly loaded: number } | undefined
+  return {
+    isOutdated: (text: PolicySource) => refused?.text === String(text) && refused.loaded !== loaded(),
+    /** @param always whether an older refusal of this text no longer counts */
+    note(text: PolicySource, error: unknown, always: boolean) {
+      // While too many policies are being read, it has had no turn.
+      if (error instanceof NotParsed || (refused?.text === String(text) && !always)) return
+      refused = { text: String(text), loaded: loaded() }
+    },
+  }
 }
 
 export function replacingByPut(replace: Replace, log: Log): Replace {

@@ -42,7 +42,8 @@ export async function share(group: Group, beginning: Beginning, engine: Engine, 
     else if (change.kind === 'overrides') relayedOverrides.add(change.changes, isIdle())
     else ordered()
   }
-  return { replace: replacingByPut(put, single), replaceBy: { file, fetched }, overrides, apply, applied: relayedOverrides.applied }
+  const replaceBy = { file, fetched, loaded: () => policy.loaded }
+  return { replace: replacingByPut(put, single), replaceBy, overrides, apply, applied: relayedOverrides.applied }
 }
 
 function logWithout(log: Log, error: unknown): void {
