@@ -4,10 +4,10 @@ import { EXIT } from './cli/failure.ts'
 import { hidePasswords } from './cli/secrets.ts'
 import { processIo } from './cli/io.ts'
 
-let ended: number | undefined
+const ended: { code?: number } = {}
 process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
   // A reader that closes the pipe early, such as `head`, is not an error.
-  if (code === 'EPIPE') process.exit(ended ?? EXIT.ok)
+  if (code === 'EPIPE') process.exit(ended.code ?? EXIT.ok)
   process.stderr.write(`sluice: the output cannot be written: ${message}\n`)
   process.exit(EXIT.failed)
 })
@@ -15,6 +15,6 @@ process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
 process.stderr.on('error', () => {})
 
 hidePasswords()
-ended = await command(process.argv.slice(2), processIo)
+ended.code = await command(process.argv.slice(2), processIo)
 // A write that failed reports it after this turn of the event loop.
-setImmediate(() => process.exit(ended))
+setImmediate(() => process.exit(ended.code))

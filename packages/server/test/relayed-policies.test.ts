@@ -174,9 +174,9 @@ describe('policies of several workers', () => {
       await policy
     }
     await loaded(fetched({ text: 'p2', filename: 'https://host/p' }, false, 1))
-    expect([sent.length, order.toBegin(true).policy]).toEqual([1, undefined])
+    expect([sent.length, order.toBegin(0).policy]).toEqual([1, undefined])
     await loaded(put({ text: 'sent', filename: 'body' }))
-    expect([order.toBegin(true).policy?.text, order.toBegin(true).fromPlace?.text]).toEqual(['sent', 'p2'])
+    expect([order.toBegin(0).policy?.text, order.toBegin(0).fromPlace?.text]).toEqual(['sent', 'p2'])
   })
 
   it('of a place: a new worker begins with the last good one, of a URL that which was requested last', () => {
@@ -187,7 +187,7 @@ describe('policies of several workers', () => {
       fromPlace: true,
       ...(requestedAt === undefined ? {} : { requestedAt }),
     })
-    const begun = (): unknown => order.toBegin(true).fromPlace?.text
+    const begun = (): unknown => order.toBegin(0).fromPlace?.text
     expect(begun()).toBe(undefined)
     order.serves(placed('first', 10))
     order.serves(undefined)
@@ -198,11 +198,24 @@ describe('policies of several workers', () => {
     order.add(1, { text: 'sent', filename: 'body' })
     expect(begun()).toBe('new')
     order.add(0, placed('changed file'))
-    expect([begun(), order.toBegin(true).policy]).toEqual(['changed file', undefined])
-    expect(order.toBegin(false).fromPlace).toBe(undefined)
-    // A worker that had to read the place itself.
-    order.serves(placed('mended file', 40))
-    expect(begun()).toBe('mended file')
+    expect([begun(), order.toBegin(0).policy]).toEqual(['changed file', undefined])
+  })
+
+  it('if none is left: new workers try the policy in use and the place in turns, also two that end together', () => {
+    const order = createPolicyOrder<number>([], () => {})
+    const begin = (...workers: readonly number[]): unknown[] => workers.map((worker) => order.toBegin(worker).fromPlace?.text)
+    const end = (...workers: readonly number[]): void => workers.forEach((worker) => order.ended(worker, true))
+    order.serves({ text: 'in use', filename: 'p', fromPlace: true })
+    order.ended(0, false)
+    expect(begin(1, 2)).toEqual(['in use', 'in use'])
+    end(1, 2)
+    expect(begin(3, 4)).toEqual([undefined, undefined])
+    end(3, 4)
+    expect(begin(5)).toEqual(['in use'])
+    end(5)
+    expect(begin(6)).toEqual([undefined])
+    order.serves({ text: 'mended', filename: 'p', fromPlace: true })
+    expect(begin(7)).toEqual(['mended'])
   })
 
   it('of a URL: all keep the one that was requested later, also if the answer to an earlier request is relayed after it', async () => {

@@ -26,16 +26,18 @@ export interface PollOptions {
   readonly log: Log
 }
 
+function varied(intervalMs: number): number {
+  return intervalMs * (0.75 + Math.random() / 2)
+}
+
 /** The same failure is logged once, and at each SIGHUP. Pauses vary by a quarter, so that services do not all fetch at the same time. */
 export function polling({ name, fetch, intervalMs, firstPauseMs, first, replace, loaded, log }: PollOptions): WatchedFile {
   const retries = createRefusal(loaded)
   let { validators, text: last }: { validators: Validators; text: FetchedPolicy['text'] } = first
-  let trouble: string | undefined
-  let refusal: string | undefined
+  let [trouble, refusal]: (string | undefined)[] = []
   let [busy, wanted, closed] = [false, false, false]
   let timer: NodeJS.Timeout | undefined
 
-  const pauseMs = (): number => intervalMs * (0.75 + Math.random() / 2)
   const refused = (why: string): void => logRefused(log, name, why)
   const use = async ({ text, format, validators: found }: FetchedPolicy, always: boolean, at: number): Promise<void> => {
     validators = found
@@ -75,9 +77,9 @@ export function polling({ name, fetch, intervalMs, firstPauseMs, first, replace,
       wanted = false
       return poll(true)
     }
-    timer = setTimeout(() => void poll(false), pauseMs())
+    timer = setTimeout(() => void poll(false), varied(intervalMs))
   }
-  timer = setTimeout(() => void poll(false), firstPauseMs ?? pauseMs())
+  timer = setTimeout(() => void poll(false), firstPauseMs ?? varied(intervalMs))
   return {
     read() {
       if (busy) return void (wanted = true)

@@ -106,17 +106,27 @@ function isLater(one: number | undefined, other: number | undefined): boolean {
 export function createPolicyOrder<W>(workers: Iterable<W>, send: (worker: W, message: ToWorker) => void) {
   let latest: RelayedPolicy | undefined
   let fromPlace: RelayedPolicy | undefined
+  /** False if new workers, those in `reading`, read the file or URL themselves. */
+  let resumes = true
+  const reading = new Set<W>()
   return {
-    /**
-     * The policies for a new worker. `policy` is that of an administrator, unless a later one is from the file or URL.
-     * @param resumes false if the worker must read the file or URL itself
-     */
-    toBegin(resumes: boolean): Pick<Beginning, 'fromPlace' | 'policy'> {
+    /** The policies for a new worker. `policy` is that of an administrator, unless a later one is from the file or URL. */
+    toBegin(worker: W): Pick<Beginning, 'fromPlace' | 'policy'> {
+      if (!resumes) reading.add(worker)
       return { fromPlace: resumes ? fromPlace : undefined, policy: latest?.fromPlace === true ? undefined : latest }
     },
     /** @param read the policy that a worker, which begins to serve, read from the file or URL itself */
     serves(read: RelayedPolicy | undefined) {
+      resumes = true
       if (!isLater(fromPlace?.requestedAt, read?.requestedAt)) fromPlace = read ?? fromPlace
+    },
+    /**
+     * If no worker is left to take a better policy, new ones try the policy in use and the file or URL in turns: a file that the policy in
+     * use names may be gone.
+     */
+    ended(worker: W, isStuck: boolean) {
+      const hadRead = reading.delete(worker)
+      resumes = !isStuck || hadRead
     },
     add(worker: W, policy: RelayedPolicy) {
       send(worker, { kind: 'ordered' })

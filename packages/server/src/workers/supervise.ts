@@ -28,26 +28,20 @@ const STOPS = ['SIGTERM', 'SIGINT'] as const
  */
 export async function supervise(count: number, at: ListenAt, log: Log, repeated: CountRepeated, store: string | undefined): Promise<void> {
   let stopping = false
-  /** Whether the next worker begins with the policy in use; else it reads the file or URL itself, as those in `reading` have done. */
-  let resumes = true
-  const reading = new Set<Worker>()
   /** `begun`: workers that get changes of policy and overrides. `serving`: those of them that answer requests. */
   const [begun, serving] = [new Set<Worker>(), new Set<Worker>()]
   const [policies, overrides] = [createPolicyOrder(begun, sendTo), createOverrideOrder(begun, sendTo, Date.now)]
-  const names = randomNames()
   const [door, gathering] = [createDoor(at), createGathering(() => fleet.restarts())]
-  const states = createStates(log, () => performance.now())
+  const [states, names] = [createStates(log, () => performance.now()), randomNames()]
   const receive = (message: ToPrimary, worker: Worker): void => {
     switch (message.kind) {
       case 'beginning':
         begun.add(worker)
-        if (!resumes) reading.add(worker)
-        return sendTo(worker, { kind: 'begin', ...policies.toBegin(resumes), overrides: overrides.list(), names })
+        return sendTo(worker, { kind: 'begin', ...policies.toBegin(worker), overrides: overrides.list(), names })
       case 'listen':
         return void door.open().then((opened) => sendTo(worker, { kind: 'listening', ...opened }))
       case 'serving':
         serving.add(worker)
-        resumes = true
         policies.serves(message.read)
         hangups.serves(worker)
         // A worker may begin to serve after the others were stopped.
@@ -76,12 +70,10 @@ export async function supervise(count: number, at: ListenAt, log: Log, repeated:
   }
   const isReplaced = (worker: Worker): boolean => {
     const served = serving.delete(worker)
-    const hadRead = reading.delete(worker)
     begun.delete(worker)
     gathering.ended(worker)
     if (!stopping) states.ended(worker)
-    // A file that the policy in use names may be gone. If nobody is left to take a better policy, both are tried in turns.
-    if (!served) resumes = serving.size > 0 || hadRead
+    policies.ended(worker, !served && serving.size === 0)
     return !stopping && (served || worker.id !== 1)
   }
   const fleet = createFleet(store, ignoreUnknown(receive, log), door.remove, isReplaced, log)
