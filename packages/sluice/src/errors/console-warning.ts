@@ -11,6 +11,7 @@ export function firstOnly(onWarning: OnWarning): OnWarning {
   return (message) => {
     if (hasWarned) return
     hasWarned = true
-    onWarning(message)
+    // Returned for `callObserver`, because `onWarning` may be an async function.
+    return onWarning(message)
   }
 }

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createEngine } from '../../src/create-engine.ts'
 import { createLimiter } from '../../src/create-limiter.ts'
 import { createGate, type GateOptions } from '../../src/http.ts'
@@ -115,6 +115,22 @@ describe('U6: a proxy that is not named is warned of', () => {
       throw new Error('no log')
     }
     expect(await gateWith({ onWarning: fail })('10.0.0.7')).toMatchObject({ decision: { allowed: true } })
+  })
+
+  it('a function that rejects neither changes a decision nor ends the process', async () => {
+    const unhandled = vi.fn<() => void>()
+    process.on('unhandledRejection', unhandled)
+    onTestFinished(() => void process.off('unhandledRejection', unhandled))
+    let calls = 0
+    // Not by `vi.fn`, which handles the rejections of what it returns.
+    const fail = (): never => {
+      calls += 1
+      return Promise.reject(new Error('no log')) as never
+    }
+    expect(await gateWith({ onWarning: fail })('10.0.0.7')).toMatchObject({ decision: { allowed: true } })
+    await decide(engineWith(BY_IP, { onWarning: fail }), '10.0.0.7')
+    await new Promise((resolve) => setImmediate(resolve))
+    expect([calls, unhandled.mock.calls.length]).toEqual([2, 0])
   })
 })
 
