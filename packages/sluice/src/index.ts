@@ -1,4 +1,4 @@
-export type { AnyLimit, CompiledLimit } from './algorithms/algorithm.ts'
+export type { AnyLimit, CallOutcome, CompiledLimit } from './algorithms/algorithm.ts'
 export type { HeldPart, HoldReport, HoldStatus } from './algorithms/settle-hold.ts'
 export type { Rate } from './algorithms/rate.ts'
 export { concurrency, type ConcurrencyOptions } from './algorithms/concurrency.ts'
@@ -26,7 +26,8 @@ export { type ErrorCode, LimiterError } from './errors/limiter-error.ts'
 export type { CheckOptions, CheckRequest, Limiter, MaxWaitOptions, OnceOptions, PeekOptions, RefundOptions } from './limiter/limiter.ts'
 export type { Extension, Reservation, ReserveOptions, Reserving, SettledLimit, Settlement } from './limiter/reservation.ts'
 export type { WaitOptions } from './limiter/timing.ts'
-export type { DecisionEvent, Observer, RuleResult } from './observe/events.ts'
+export type { ChargeEvent, DecisionEvent, Observer, RuleResult, StoreEvent } from './observe/events.ts'
+export type { Scope } from './stores/call.ts'
 export type { OnFull } from './stores/memory/decide.ts'
 export { type MemoryStore, memoryStore, type MemoryStoreOptions } from './stores/memory/memory-store.ts'
 export {
@@ -40,6 +41,7 @@ export {
   type DecideOptions,
   type Failed,
   type FailurePolicy,
+  type GroupOptions,
   type GroupVerdict,
   type LeaseAnswer,
   type LeaseRequest,

@@ -73,10 +73,13 @@ export const typeSteps: readonly Step[] = Object.entries(COMPILERS).flatMap(([ve
   const declares = {
     name: `types with ${named}, declarations of what an application exports`,
     async run(context: Context) {
-      context.place.write(`${APP}/exported/index.ts`, EXPORTED)
-      // The rules for names in declarations are the same for both ways to find packages.
-      const options = { ...RESOLUTIONS.nodenext, declaration: true, rootDir: 'exported', outDir: 'declared' }
-      await compile(context, compiler, 'exported', options, 'exported')
+      for (const [name, text] of Object.entries(EXPORTED)) {
+        const folder = `exported-${name}`
+        context.place.write(`${APP}/${folder}/index.ts`, text)
+        // The rules for names in declarations are the same for both ways to find packages.
+        const options = { ...RESOLUTIONS.nodenext, declaration: true, rootDir: folder, outDir: 'declared' }
+        await compile(context, compiler, folder, options, folder)
+      }
     },
   }
   return [...uses, declares]

@@ -1,8 +1,4 @@
-/**
- * A file of an application that exports what the library returns, without annotations. A compiler that writes declarations must find a name
- * for each type, from a subpath of the library.
- */
-export const EXPORTED = `import * as sluice from 'sluice'
+const ALL = `import * as sluice from 'sluice'
 import type { PostgresStore, PostgresStoreOptions, RemoteStoreOptions } from 'sluice/postgres'
 import type { RedisStoreOptions } from 'sluice/redis'
 import type { EngineOptions, HoldRequests } from 'sluice/policy'
@@ -41,3 +37,29 @@ export const optionsOf = (
 export const functionsOf = (store: PostgresStore, holds: HoldRequests) => [store.migrate, holds.settle] as const
 export const connectionOf = ({ stream }: NodeRequest, { res }: KoaContext) => ({ stream, res })
 `
+
+const CORE = `import * as sluice from 'sluice'
+
+export const log = { onStoreCall: (call) => console.log(call.operation), onCharge: (charge) => console.log(charge) } satisfies sluice.Observer
+export const optionsOf = (group: sluice.CallGroup) => group.options
+export const scopesOf = (group: sluice.CallGroup) => group.calls.map(({ id }) => id.scope)
+export async function outcomesOf(store: sluice.Store, groups: readonly sluice.CallGroup[]) {
+  return (await store.decide(groups)).map(({ calls, failure }) => calls?.map(({ outcome }) => outcome) ?? failure)
+}
+`
+
+const POLICY = `import type { Engine } from 'sluice/policy'
+
+export const finishOf = ({ settle, extend }: Engine) => [settle, extend] as const
+`
+
+const FETCH = `import { decisionOf } from 'sluice/fetch'
+
+export const outcomeOf = (request: Request) => decisionOf(request)
+`
+
+/**
+ * Files of an application that export what the library returns, without annotations. A compiler that writes declarations must find a name
+ * for each type, from a subpath of the library that the program imports. So each file is a program of its own.
+ */
+export const EXPORTED: Readonly<Record<string, string>> = { all: ALL, core: CORE, policy: POLICY, fetch: FETCH }

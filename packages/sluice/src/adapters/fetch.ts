@@ -8,6 +8,8 @@ import { PROBLEM_TYPE } from '../http/problem.ts'
 import { finishedAfter, releaseOnAbort } from '../http/response-end.ts'
 import { handlerOf, leftResponse } from '../http/waiting.ts'
 
+export type { Decision }
+
 /** `Rest` is what the platform passes to a handler after the request, such as an environment. */
 export interface FetchOptions<Rest extends readonly unknown[]> extends GateOptions<Request, Response> {
   /**

@@ -7,6 +7,7 @@ import type { Micros } from '../time/micros.ts'
  * limit has one such object, so a store may use it as a key of a map.
  */
 export interface Scope {
+  /** Begins the name of each state of the limit. */
   readonly text: string
 }
 
