@@ -110,6 +110,17 @@ describe('a decision log', () => {
     expect(readFileSync(at('torn'), 'utf8')).toBe('{"a":\n{"b":2}\n{"c"\n{"d":4}\n{"e":5}\n{\n{"f":6}\n')
   })
 
+  it('loses nothing that is written while it is opened again', async () => {
+    const target = await openTarget(at('rotated'))
+    for (let nth = 0; nth < 50; nth += 1) {
+      const done = [target.reopen(), target.write(`${nth}\n`), target.reopen()]
+      await new Promise((resolve) => setImmediate(resolve))
+      await Promise.all([...done, target.reopen(), target.write('more\n')])
+    }
+    await target.close()
+    expect(readFileSync(at('rotated'), 'utf8')).toBe(Array.from({ length: 50 }, (_, nth) => `${nth}\nmore\n`).join(''))
+  })
+
   it('writes one decision in N, drawn at random', async () => {
     const log = await openDecisionLog({ target: at('sampled'), sample: 10 }, () => {})
     const event = { limiter: 'x', store: 'memory', decision: { outcome: 'allowed', limits: [] }, results: [], durationMs: 1 }

@@ -27,8 +27,13 @@ export function openTarget(name: string): Promise<Target> {
 
 async function openFile(name: string): Promise<Target> {
   let file = await openRegular(name)
-  // Concurrent reopenings would both close the same file and leave another open.
-  let reopened: Promise<unknown> = Promise.resolve()
+  // One after the other: a file that is closed in the middle of a write would lose its lines.
+  let last: Promise<unknown> = Promise.resolve()
+  const inTurn = (job: () => Promise<void>): Promise<void> => {
+    const done = last.then(job)
+    last = done.catch(() => {})
+    return done
+  }
   const swap = async (): Promise<void> => {
     const opened = await openRegular(name)
     const before = file
@@ -36,16 +41,9 @@ async function openFile(name: string): Promise<Target> {
     await before.close()
   }
   return {
-    write: (text) => append(file, text),
-    reopen() {
-      const swapped = reopened.then(swap)
-      reopened = swapped.catch(() => {})
-      return swapped
-    },
-    async close() {
-      await reopened
-      await file.close()
-    },
+    write: (text) => inTurn(() => append(file, text)),
+    reopen: () => inTurn(swap),
+    close: () => inTurn(() => file.close()),
   }
 }
 
