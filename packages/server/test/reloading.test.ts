@@ -83,6 +83,27 @@ it('does not try a policy again after a later one was taken, until it changes or
   expect(said.at(-1)).toEqual(['policy-taken', undefined])
 })
 
+it('takes a text that was refused before once it is back after another one', async () => {
+  let lacks = true
+  const { said, write } = watching((text) => {
+    if (lacks && text === textOf(2)) throw missing('secret')
+    return parsePolicy(text)
+  })
+  const is = async (text: string): Promise<unknown> => {
+    write(text)
+    await vi.advanceTimersByTimeAsync(3_000)
+    return said.at(-1)
+  }
+  const [taken, refused] = [
+    ['policy-taken', undefined],
+    ['policy-refused', expect.any(String)],
+  ]
+  expect([await is(textOf(2)), await is(textOf(3))]).toEqual([refused, taken])
+  lacks = false
+  expect([await is(textOf(2)), await is('bad'), await is(textOf(3)), await is('bad')]).toEqual([taken, refused, taken, refused])
+  expect(said).toHaveLength(6)
+})
+
 it('does not try a policy with mistakes again', async () => {
   let tries = 0
   const { said, write } = watching((text) => {

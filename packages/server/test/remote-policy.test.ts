@@ -66,6 +66,8 @@ describe('the polling of a policy at a URL', () => {
     expect(tries).toBe(tried)
     published.text = 'p3'
     await expect.poll(() => lines).toEqual(['policy-refused', 'policy-taken'])
+    published.text = 'p2'
+    await expect.poll(() => tries).toBeGreaterThan(tried + 2)
   })
 
   it('does not try a text with mistakes again until it changes', async () => {

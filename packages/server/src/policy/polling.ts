@@ -49,9 +49,11 @@ export function polling({ name, fetch, intervalMs, firstPauseMs, first, replace,
       refusal = undefined
       await logTaken(log, name, policy)
     } catch (error) {
-      retries.note(text, error, always)
-      // With the validators the next answer would be 304, and the text would never be tried again.
-      if (!isTextAtFault(error)) [validators, last] = [{}, '']
+      if (!isTextAtFault(error)) {
+        retries.note(text, error, always)
+        // With the validators the next answer would be 304, and the text would never be tried again.
+        ;[validators, last] = [{}, '']
+      }
       const why = inOneLine(error)
       const seen = `${why}\n${String(text)}`
       if (seen !== refusal || always) refused(why)

@@ -34,9 +34,11 @@ export function reloading(replace: Replace, loaded: () => number, file: string, 
         const policy = await replace({ text: next, filename: file })
         await logTaken(log, file, policy)
       } catch (error) {
-        refusal.note(next, error, always)
-        // `watchFile` reads the file again later.
-        if (!isTextAtFault(error)) throw error
+        if (!isTextAtFault(error)) {
+          refusal.note(next, error, always)
+          // `watchFile` reads the file again later.
+          throw error
+        }
         refused(error)
       }
     },
@@ -50,7 +52,11 @@ export function reloading(replace: Replace, loaded: () => number, file: string, 
 export function createRefusal(loaded: () => number) {
   let refused: { readonly text: string; readonly loaded: number } | undefined
   return {
-    isOutdated: (text: PolicySource) => refused?.text === String(text) && refused.loaded !== loaded(),
+    isOutdated(text: PolicySource) {
+      // After another text, this one is new again.
+      if (refused?.text !== String(text)) refused = undefined
+      return refused !== undefined && refused.loaded !== loaded()
+    },
     /** @param always whether an older refusal of this text no longer counts */
     note(text: PolicySource, error: unknown, always: boolean) {
       // While too many policies are being read, it has had no turn.
