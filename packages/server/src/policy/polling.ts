@@ -26,6 +26,24 @@ export interface PollOptions {
   readonly log: Log
 }
 
+/** Reports the same failure once, until it ends. */
+function reporting(name: string, log: Log) {
+  let last: string | undefined
+  return {
+    /** @param same equal for failures that are the same */
+    report(why: string, same: string, always: boolean) {
+      if (same !== last || always) logRefused(log, name, why)
+      last = same
+    },
+    /** Returns whether there was a failure. */
+    ends() {
+      const failed = last !== undefined
+      last = undefined
+      return failed
+    },
+  }
+}
+
 function varied(intervalMs: number): number {
   return intervalMs * (0.75 + Math.random() / 2)
 }
@@ -34,11 +52,10 @@ function varied(intervalMs: number): number {
 export function polling({ name, fetch, intervalMs, firstPauseMs, first, replace, loaded, log }: PollOptions): WatchedFile {
   const retries = createRefusal(loaded)
   let { validators, text: last }: { validators: Validators; text: FetchedPolicy['text'] } = first
-  let [trouble, refusal]: (string | undefined)[] = []
+  const [trouble, refused] = [reporting(name, log), reporting(name, log)]
   let [busy, wanted, closed] = [false, false, false]
   let timer: NodeJS.Timeout | undefined
 
-  const refused = (why: string): void => logRefused(log, name, why)
   const use = async ({ text, format, validators: found }: FetchedPolicy, always: boolean, at: number): Promise<void> => {
     validators = found
     if (String(text) === String(last) && !always) return
@@ -46,7 +63,7 @@ export function polling({ name, fetch, intervalMs, firstPauseMs, first, replace,
     if (!always && retries.isOutdated(text)) return
     try {
       const policy = await replace({ text, filename: name, ...(format === undefined ? {} : { format }) }, always, at)
-      refusal = undefined
+      refused.ends()
       await logTaken(log, name, policy)
     } catch (error) {
       if (!isTextAtFault(error)) {
@@ -55,9 +72,7 @@ export function polling({ name, fetch, intervalMs, firstPauseMs, first, replace,
         ;[validators, last] = [{}, '']
       }
       const why = inOneLine(error)
-      const seen = `${why}\n${String(text)}`
-      if (seen !== refusal || always) refused(why)
-      refusal = seen
+      refused.report(why, `${why}\n${String(text)}`, always)
     }
   }
   const poll = async (always: boolean): Promise<void> => {
@@ -65,13 +80,11 @@ export function polling({ name, fetch, intervalMs, firstPauseMs, first, replace,
     try {
       const at = Date.now()
       const fetched = await fetch(always ? {} : validators)
-      if (trouble !== undefined) log('info', 'policy-reached', `policy ${name} is reached again`, { source: name })
-      trouble = undefined
+      if (trouble.ends()) log('info', 'policy-reached', `policy ${name} is reached again`, { source: name })
       if (fetched !== undefined && !closed) await use(fetched, always, at)
     } catch (error) {
       const why = `${name} cannot be fetched: ${reasonOf(error as Error)}`
-      if (why !== trouble || always) refused(why)
-      trouble = why
+      trouble.report(why, why, always)
     }
     busy = false
     if (closed) return
