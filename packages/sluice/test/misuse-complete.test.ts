@@ -90,7 +90,7 @@ describe('U3: no function of the caller spoils a decision in silence', () => {
   })
 })
 
-/** The message of the error, or a text if there is none. */
+/** The message of the error, or a text that says that nothing was thrown. */
 async function outcomeOf(run: () => unknown): Promise<string> {
   try {
     await run()

@@ -123,6 +123,7 @@ export function createPolicyOrder<W>(workers: Iterable<W>, send: (worker: W, mes
     /**
      * If no worker is left to take a better policy, new ones try the policy in use and the file or URL in turns: a file that the policy in
      * use names may be gone.
+     * @param isStuck whether this worker never served, and no other does
      */
     ended(worker: W, isStuck: boolean) {
       const hadRead = reading.delete(worker)
